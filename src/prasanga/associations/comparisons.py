@@ -1,4 +1,4 @@
-"""Estimates compared: with twins, among similar words, between models and lengths; and the length where they settle.
+"""Estimates compared: with twins, among similar words, between models, lengths and methods; and where they settle.
 
 The functions take the tables of several jobs of a study and make those that the report reads.
 """
@@ -28,6 +28,7 @@ from prasanga.stats.intervals import (
     adjusted_difference,
     compare_with_twins,
     difference_interval,
+    jackknife_variance,
 )
 from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm
 
@@ -477,3 +478,89 @@ def comparable_lengths(labels: Iterable[str]) -> list[str]:
     lengths = sorted_lengths(labels)
     fixed = fixed_lengths(lengths)
     return fixed if len(fixed) > 1 else lengths
+
+
+# --------------------
+# Whether methods agree: Kendall's tau of every two over categories and models.
+#
+# Units and texts differ between methods, so only rankings are compared. tau is the share of pairs of points in the same
+# order minus the share in the opposite order, corrected for ties (tau-b; Kendall 1945, The treatment of ties in ranking
+# problems). Two methods may agree for reasons that have nothing to do with learning, such as spelling. The floor is the
+# tau of the models' random-weight copies.
+
+
+FEWEST_RANKS = 3
+"""Fewer points have no rank correlation."""
+
+
+def agreement(estimates: pl.DataFrame) -> pl.DataFrame:
+    """Return how far every two methods agree about the order of categories and models.
+
+    A point is a category of a model that both methods measure. Where they have no model in common, as WEAT with all
+    others, it is a category, and its effects are means over models. Estimates of few words do not count.
+
+    Args:
+        estimates: the table `methods`.
+
+    Returns:
+        The table `agreement` of the registry. The ends of tau's 95% interval are those of a jackknife that leaves out a
+        category with all its points (Arvesen 1969); there are none with fewer than eight categories. `same_sign` is the
+        share of points in which both signs agree. `twin_tau` is that of the twins' effects (of the one method that has
+        twins, with the other's effects). Without three points that differ, tau is null.
+    """
+    enough = estimates.filter(pl.col("few_words") == "")
+    rows = []
+    for one, other in combinations(enough["method"].unique(maintain_order=True), 2):
+        effects, twins = (
+            [
+                enough.filter(pl.col(column).is_finite(), method=method).select("category", "model", effect=column)
+                for method in (one, other)
+            ]
+            for column in ("effect_size", "twin_effect_size")
+        )
+        points, has_twins = _pair_effects(*effects), any(map(len, twins))
+        floor = _pair_effects(*(twin if len(twin) else effect for twin, effect in zip(twins, effects, strict=True)))
+        low, high = _jackknife_tau(points)
+        models = [set(each["model"]) for each in effects]
+        rows.append(
+            {
+                **{"method_1": one, "method_2": other, "n_points": len(points)},
+                **{"n_categories": points["category"].n_unique(), "n_models": len(models[0] & models[1]) or None},
+                **{"tau": kendall_tau(points["first"], points["second"]), "tau_low": low, "tau_high": high},
+                "same_sign": (points["first"] * points["second"] > 0).mean(),
+                "twin_tau": kendall_tau(floor["first"], floor["second"]) if has_twins else None,
+            }
+        )
+    return pl.DataFrame(rows, schema=TABLES["agreement"].polars)
+
+
+def kendall_tau(first: Sequence[float] | pl.Series, second: Sequence[float] | pl.Series) -> float | None:
+    """Return Kendall's tau-b of two lists of numbers; None with fewer than three, or where all of one are the same."""
+    from scipy.stats import kendalltau  # here, because it takes longer to import than the rest of the package
+
+    tau = float(kendalltau(first, second).statistic) if len(first) >= FEWEST_RANKS else float("nan")
+    return None if np.isnan(tau) else tau
+
+
+def _pair_effects(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
+    """Return the category and both effects of each point, `first` and `second`."""
+    key = ["category", "model"]
+    if not set(first["model"]) & set(second["model"]):
+        key = ["category"]
+        first, second = (
+            each.group_by(key, maintain_order=True).agg(pl.col("effect").mean()) for each in (first, second)
+        )
+    return first.join(second, on=key, maintain_order="left").select("category", first="effect", second="effect_right")
+
+
+def _jackknife_tau(points: pl.DataFrame) -> tuple[float | None, float | None]:
+    """Return the ends of the interval of tau from leaving out each category."""
+    names, tau = points["category"].unique().sort(), kendall_tau(points["first"], points["second"])
+    kept = [points.filter(pl.col("category") != name) for name in names]
+    without = np.array([kendall_tau(each["first"], each["second"]) for each in kept], dtype=np.float64)
+    if len(names) < FEWEST_WORDS or tau is None or np.isnan(without).any():
+        return None, None
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(len(names) - 1, 0.975) * np.sqrt(jackknife_variance(without)))
+    return max(-1.0, tau - half), min(1.0, tau + half)

@@ -33,8 +33,7 @@ from prasanga.associations.vectors import (
 )
 from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
-from prasanga.report.comparison import CHOICES
-from prasanga.schema import TABLES
+from prasanga.schema import CHOICES, TABLES
 from prasanga.stats.crossed import CrossedScores, contributions
 from prasanga.stats.effects import COSINE_NOISE, STD_CONVENTIONS, FloatArray
 from prasanga.stats.permutation import holm, permutation_test_of_scores, sign_flip_test

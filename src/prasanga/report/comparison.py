@@ -1,4 +1,4 @@
-"""Compare a study's numbers with the ones that a paper prints, and its methods with each other.
+"""Compare a study's numbers with the ones that a paper prints, and put its methods side by side.
 
 The numbers of both papers are read from `resources/published` (its README has sources, conventions and doubts), in one
 tidy layout: a row for each printed number, with the reason of every doubt in words. A doubt concerns the number
@@ -14,27 +14,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
+from prasanga.associations.comparisons import FEWEST_RANKS
 from prasanga.base.errors import InputError, reason
 from prasanga.base.io import guarded
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as grids
 from prasanga.report.sheet import Sheet, markdown_list, sheet_to_markdown, show_table, write_notes
 from prasanga.schema import TABLES
-from prasanga.stats.intervals import FEWEST_WORDS, jackknife_variance
 
 SCHEMA = TABLES["comparison"]
 PAIRS = "pairs"
 """The method of the rows of sentence pairs in a comparison."""
-
-_FEWEST_RANKS = 3
-
 
 PAPERS: Mapping[str, str] = {"sadhu2024": "Sadhu et al. (2024)", "sahoo2024": "Sahoo et al. (2024)"}
 """The papers by the names that `comparison.paper` takes, and how they are cited."""
@@ -377,7 +372,7 @@ def summarize(rows: pl.DataFrame) -> list[dict[str, Any]]:
 
 def _measure_agreement(rows: pl.DataFrame) -> dict[str, Any]:
     exact = rows.filter(pl.col("bound").is_null())
-    has_ranks = len(exact) >= _FEWEST_RANKS and min(exact["published"].n_unique(), exact["measured"].n_unique()) > 1
+    has_ranks = len(exact) >= FEWEST_RANKS and min(exact["published"].n_unique(), exact["measured"].n_unique()) > 1
     return {
         **{"n_rows": len(rows), "n_categories": rows["category"].n_unique()},
         **{"n_same_sign": int(rows["same_sign"].sum()), "n_signs": rows["same_sign"].count()},
@@ -443,12 +438,7 @@ def render_comparison(paper: str, comparisons: Sequence[pl.DataFrame]) -> tuple[
 
 
 # --------------------
-# Whether methods agree: their estimates side by side, and Kendall's tau of every two over categories and models.
-#
-# Units and texts differ between methods, so only rankings are compared. tau is the share of pairs of points in the same
-# order minus the share in the opposite order, corrected for ties (tau-b; Kendall 1945, The treatment of ties in ranking
-# problems). Two methods may agree for reasons that have nothing to do with learning, such as spelling. The floor is the
-# tau of the models' random-weight copies.
+# The estimates of all methods side by side.
 
 
 def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
@@ -468,93 +458,3 @@ def side_by_side(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
             told = {**row, "method": method, "few_words": grids.few_words(row)}
             rows.append({name: told.get(name) for name in schema})
     return pl.DataFrame(rows, schema=schema)
-
-
-def agreement(estimates: pl.DataFrame) -> pl.DataFrame:
-    """Return how far every two methods agree about the order of categories and models.
-
-    A point is a category of a model that both methods measure. Where they have no model in common, as WEAT with all
-    others, it is a category, and its effects are means over models. Estimates of few words do not count.
-
-    Args:
-        estimates: from `side_by_side`.
-
-    Returns:
-        The table `agreement` of the registry. The ends of tau's 95% interval are those of a jackknife that leaves out a
-        category with all its points (Arvesen 1969); there are none with fewer than eight categories. `same_sign` is the
-        share of points in which both signs agree. `twin_tau` is that of the twins' effects (of the one method that has
-        twins, with the other's effects). Without three points that differ, tau is null.
-    """
-    enough = estimates.filter(pl.col("few_words") == "")
-    rows = []
-    for one, other in combinations(enough["method"].unique(maintain_order=True), 2):
-        effects, twins = (
-            [
-                enough.filter(pl.col(column).is_finite(), method=method).select("category", "model", effect=column)
-                for method in (one, other)
-            ]
-            for column in ("effect_size", "twin_effect_size")
-        )
-        points, has_twins = _pair(*effects), any(map(len, twins))
-        floor = _pair(*(twin if len(twin) else effect for twin, effect in zip(twins, effects, strict=True)))
-        low, high = _jackknife(points)
-        models = [set(each["model"]) for each in effects]
-        rows.append(
-            {
-                **{"method_1": one, "method_2": other, "n_points": len(points)},
-                **{"n_categories": points["category"].n_unique(), "n_models": len(models[0] & models[1]) or None},
-                **{"tau": kendall_tau(points["first"], points["second"]), "tau_low": low, "tau_high": high},
-                "same_sign": (points["first"] * points["second"] > 0).mean(),
-                "twin_tau": kendall_tau(floor["first"], floor["second"]) if has_twins else None,
-            }
-        )
-    return pl.DataFrame(rows, schema=TABLES["agreement"].polars)
-
-
-def kendall_tau(first: Sequence[float] | pl.Series, second: Sequence[float] | pl.Series) -> float | None:
-    """Return Kendall's tau-b of two lists of numbers; None with fewer than three, or where all of one are the same."""
-    from scipy.stats import kendalltau  # here, because it takes longer to import than the rest of the package
-
-    tau = float(kendalltau(first, second).statistic) if len(first) >= _FEWEST_RANKS else float("nan")
-    return None if np.isnan(tau) else tau
-
-
-def _pair(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
-    """Return the category and both effects of each point, `first` and `second`."""
-    key = ["category", "model"]
-    if not set(first["model"]) & set(second["model"]):
-        key = ["category"]
-        first, second = (
-            each.group_by(key, maintain_order=True).agg(pl.col("effect").mean()) for each in (first, second)
-        )
-    return first.join(second, on=key, maintain_order="left").select("category", first="effect", second="effect_right")
-
-
-def _jackknife(points: pl.DataFrame) -> tuple[float | None, float | None]:
-    """Return the ends of the interval of tau from leaving out each category."""
-    names, tau = points["category"].unique().sort(), kendall_tau(points["first"], points["second"])
-    kept = [points.filter(pl.col("category") != name) for name in names]
-    without = np.array([kendall_tau(each["first"], each["second"]) for each in kept], dtype=np.float64)
-    if len(names) < FEWEST_WORDS or tau is None or np.isnan(without).any():
-        return None, None
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(len(names) - 1, 0.975) * np.sqrt(jackknife_variance(without)))
-    return max(-1.0, tau - half), min(1.0, tau + half)
-
-
-# --------------------
-# Estimates under other choices (`prasanga.extras.multiverse`).
-
-
-CHOICES = ("std", "layer", "pieces", "segment_length", "window", "pool", "sentence_vector", "average", "templates")
-"""Analysis choices, each a column; null if a method has no such choice."""
-
-SPECIFIED = ("model", *CHOICES)
-"""The columns that a specification is made of, for one category and method."""
-
-
-def specifications(multiverse: pl.DataFrame) -> pl.DataFrame:
-    """Return the specifications whose words are enough for a finding."""
-    enough = [not grids.few_words(row) for row in multiverse.iter_rows(named=True)]
-    return multiverse.filter(pl.Series(enough, dtype=pl.Boolean)).with_columns(pl.col(*SPECIFIED).cast(pl.String))

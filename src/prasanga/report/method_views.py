@@ -11,13 +11,13 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.associations.comparisons import fixed_lengths
+from prasanga.associations.comparisons import agreement, fixed_lengths
 from prasanga.methods import CEAT, method_named
 from prasanga.pairs.alignment import align_spans
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS, add_differences
 from prasanga.pairs.reading import KINDS
 from prasanga.report import findings, grid, section, sheet, summary
-from prasanga.report.comparison import agreement, side_by_side
+from prasanga.report.comparison import side_by_side
 from prasanga.report.figures import MARKERS, MODELS
 from prasanga.report.grid import (
     HOLM,

@@ -8,7 +8,6 @@ the study's preset: by Holm-corrected p_association, or with `paper` by the p of
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from prasanga.associations.comparisons import agreement
 from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of, guarded, read_frame, replacing, require_every_page, write_text
 from prasanga.base.results import fingerprints, module_file
@@ -28,6 +28,7 @@ from prasanga.report import comparison
 from prasanga.report import grid as grids
 from prasanga.report import sheet as sheets
 from prasanga.report.figures import Drawing, figure_files
+from prasanga.stats.effects import two_sided_p
 
 ENDINGS = ("csv", "md", "tex")
 PAIR_TABLE = "sahoo_table2"
@@ -180,8 +181,8 @@ def with_fewer_draws(
 
 def _test_draws(effect: pl.Expr, standard_error: pl.Expr) -> pl.Expr:
     """Return the two-sided p of combined effects; null where the standard error is 0."""
-    z = (effect / pl.when(standard_error != 0).then(standard_error)).abs()
-    return z.map_elements(lambda z: math.erfc(z / math.sqrt(2)), return_dtype=pl.Float64)
+    z = effect / pl.when(standard_error != 0).then(standard_error)
+    return z.map_elements(two_sided_p, return_dtype=pl.Float64)
 
 
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> WrittenTable:
@@ -573,7 +574,7 @@ def write_layouts(sources: Sources, settings: Settings, paths: Sequence[str]) ->
 def write_agreement(sources: Mapping[str, str], _: Settings, paths: Sequence[str]) -> None:
     """Write the estimates of all methods side by side, and how far every two methods agree."""
     estimates = comparison.side_by_side({method: read_frame(path) for method, path in sources.items()})
-    for path, table in zip(paths, (estimates, comparison.agreement(estimates)), strict=True):
+    for path, table in zip(paths, (estimates, agreement(estimates)), strict=True):
         write_text(path, guarded(table).write_csv(line_terminator="\n"))
 
 

@@ -43,6 +43,9 @@ CONVENTIONS = (
 )
 """Columns of the choices behind an estimate, in the order in which they are named."""
 
+CHOICES = ("std", "layer", "pieces", "segment_length", "window", "pool", "sentence_vector", "average", "templates")
+"""Columns of the choices that the multiverse crosses; null if a method has no such choice."""
+
 
 @dataclass(frozen=True)
 class Column:

@@ -204,6 +204,11 @@ def two_sided_log_p(z: float) -> float:
     return min(0.0, math.log(2) + float(log_ndtr(-abs(z))))
 
 
+def two_sided_p(z: float) -> float:
+    """Return 2 * (1 - Phi(|z|)), the p of a combined effect that is z standard errors from 0."""
+    return math.exp(two_sided_log_p(z))
+
+
 def _mean_and_q(y: FloatArray, weights: FloatArray) -> tuple[float, float]:
     """Return the weighted mean and the weighted sum of squares about it.
 

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
+from prasanga.associations.comparisons import agreement, kendall_tau
 from prasanga.extras.multiverse import MULTIVERSE_SCHEMA
-from prasanga.report.comparison import agreement, kendall_tau, side_by_side
+from prasanga.report.comparison import side_by_side
 from prasanga.report.figures.effects import plot_methods, plot_scales, plot_specifications
 
 Table = Callable[..., pl.DataFrame]

@@ -19,7 +19,7 @@ from matplotlib.patches import Patch
 
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as tables
-from prasanga.report.comparison import PAIRS, SPECIFIED, comparison_rows, specifications
+from prasanga.report.comparison import PAIRS, comparison_rows
 from prasanga.report.figures import LINE, MUTED, PAPER, canvas
 from prasanga.report.figures.canvas import (
     SIZES,
@@ -33,6 +33,7 @@ from prasanga.report.figures.canvas import (
 )
 from prasanga.report.grid import METHODS, PUBLISHED_AS, grid_of, natural_order
 from prasanga.report.sheet import MINUS
+from prasanga.schema import CHOICES
 from prasanga.stats.permutation import ALPHA
 
 FARTHEST = 2.0
@@ -52,6 +53,9 @@ SCALES = {
 _FIXED = "\N{NO-BREAK SPACE}"
 _CURVE = 14
 """Height of the curve of specifications, in rows of choices."""
+
+_SPECIFIED = ("model", *CHOICES)
+"""The columns that a specification is made of, for one category and method."""
 
 _NUMBERS = {"y": "effect_size", "low": "ci_low", "high": "ci_high"}
 
@@ -482,7 +486,7 @@ def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width
         width: "column" (3.3 in) or "page" (6.8 in).
     """
     is_open = ~(pl.col("p_association_holm") <= ALPHA).fill_null(value=False)
-    rows = specifications(multiverse).filter(category=category).sort("effect_size").with_columns(is_open=is_open)
+    rows = _select_enough_words(multiverse).filter(category=category).sort("effect_size").with_columns(is_open=is_open)
     shown = {method: part for method in METHODS if (part := rows.filter(method=method)).height}
     if not shown:
         raise NothingToDrawError(f"{category} has no estimate under any choices.")
@@ -507,9 +511,15 @@ def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width
     return figure
 
 
+def _select_enough_words(multiverse: pl.DataFrame) -> pl.DataFrame:
+    """Return the specifications whose words are enough for a finding."""
+    enough = [not tables.few_words(row) for row in multiverse.iter_rows(named=True)]
+    return multiverse.filter(pl.Series(enough, dtype=pl.Boolean)).with_columns(pl.col(*_SPECIFIED).cast(pl.String))
+
+
 def _list_choices(rows: pl.DataFrame) -> list[tuple[str, str]]:
-    """Return the names and values of the choices that differ within a panel, in the order of `SPECIFIED`."""
-    values = {name: sorted(rows[name].drop_nulls().unique(), key=natural_order) for name in SPECIFIED}
+    """Return the names and values of the choices that differ within a panel, in the order of `_SPECIFIED`."""
+    values = {name: sorted(rows[name].drop_nulls().unique(), key=natural_order) for name in _SPECIFIED}
     return [(name, value) for name, found in values.items() if len(found) > 1 for value in found]
 
 
