@@ -262,6 +262,9 @@ METHODS = (CEAT, SEAT, WEAT, LOG_PROBABILITY, STRUCTURES, PAIRS)
 FAMILY = tuple(method for method in METHODS if method.in_family)
 """The methods of word associations, whose tests together are the family for which p is corrected."""
 
+TWIN_ENDING = "-random"
+"""What the name of a model's random-weight copies has after the model's."""
+
 MOST_OF_A_TWIN = 64
 """Segments of a stimulus that a twin with random weights reads at most (docs/statistics.md has why)."""
 

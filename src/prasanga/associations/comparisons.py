@@ -167,9 +167,9 @@ def why_not_found(row: Mapping[str, Any]) -> str:
         return UNREACHABLE
     if p_holm is None or p_holm > ALPHA:
         return "p_association after Holm's correction"
-    if not _excludes_zero(row, "ci"):
+    if not excludes_zero(row, "ci"):
         return "an interval that includes zero"
-    if finite_or_none(row.get("ci_templates_low")) is not None and not _excludes_zero(row, "ci_templates"):
+    if finite_or_none(row.get("ci_templates_low")) is not None and not excludes_zero(row, "ci_templates"):
         return "an interval over templates that includes zero"
     if p_twins is not None and p_twins > ALPHA:
         return "no difference from copies with random weights"
@@ -186,7 +186,8 @@ def has_few_words(row: Mapping[str, Any], sides: str) -> bool:
     )
 
 
-def _excludes_zero(row: Mapping[str, Any], name: str) -> bool:
+def excludes_zero(row: Mapping[str, Any], name: str) -> bool:
+    """Return whether the interval `<name>_low` to `<name>_high` is there and excludes zero."""
     low, high = (finite_or_none(row[f"{name}_{end}"]) for end in ("low", "high"))
     return low is not None and high is not None and (low > 0 or high < 0)
 
@@ -329,7 +330,7 @@ def differences(
     for row in effects.join(drawn, on=on, how="left", maintain_order="left").iter_rows(named=True):
         cells[row["category"]][row["model"], row["segment_length"]] = row
     known = effects["model"].unique(maintain_order=True).to_list() if models is None else models
-    lengths = sorted_lengths(effects["segment_length"])
+    lengths = sort_lengths(effects["segment_length"])
     kinds = (
         ("length", "model", known, "segment_length", lengths),
         ("model", "segment_length", [MEAN, *lengths], "model", known),
@@ -380,7 +381,7 @@ def _test_models(
     return None if any(side.are_few for side in units) else max(found)
 
 
-def sorted_lengths(labels: Iterable[str]) -> list[str]:
+def sort_lengths(labels: Iterable[str]) -> list[str]:
     """Return the labels of segment lengths, each once, from short to long; ">75" comes after "75", `MEAN` is none."""
     return sorted({*labels} - {MEAN}, key=lambda label: (int(label.removeprefix(">")), label.startswith(">")))
 
@@ -390,7 +391,7 @@ def fixed_lengths(labels: Iterable[str]) -> list[str]:
 
     A length such as >75 has texts of its own.
     """
-    lengths = sorted_lengths(labels)
+    lengths = sort_lengths(labels)
     return [length for length in lengths if not length.startswith(">")] or lengths
 
 
@@ -475,7 +476,7 @@ def comparable_lengths(labels: Iterable[str]) -> list[str]:
     These are the fixed ones, if there are two or more. A length such as >75 has contexts of its own; the distance to it
     is one between texts as well, and is in the table of differences.
     """
-    lengths = sorted_lengths(labels)
+    lengths = sort_lengths(labels)
     fixed = fixed_lengths(lengths)
     return fixed if len(fixed) > 1 else lengths
 

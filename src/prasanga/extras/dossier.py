@@ -20,8 +20,9 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import escape_markdown, write_text
 from prasanga.base.yaml import load_yaml
 from prasanga.config import read_config
+from prasanga.methods import PAIRS
 from prasanga.report import comparison
-from prasanga.report.grid import interval
+from prasanga.report.grid import write_interval
 from prasanga.report.sheet import TEMPLATES, markdown_table, with_sign
 from prasanga.schema import TABLES
 
@@ -273,9 +274,9 @@ def _find_reasons(cell: Mapping[str, Any], ran: Mapping[str, Ran]) -> Iterator[s
             "model in doubt": cell["model_doubt"],
             "stand-in": {f"models.{cell['model']}.path", f"models.{cell['model']}"} & set(keys),
             "own texts": method in ("ceat", "weat") and any(key.startswith("corpus") for key in keys),
-            "own words": method != comparison.PAIRS and stimuli.startswith("resources/"),
+            "own words": method != PAIRS.name and stimuli.startswith("resources/"),
             "own vectors": method == "weat" and "train" in vectors,
-            "sample of pairs": method == comparison.PAIRS,
+            "sample of pairs": method == PAIRS.name,
             "own settings": any(not key.startswith(_NO_SETTINGS) for key in keys),
             "few words": cell["measured"] is None or any(word in (cell["note"] or "") for word in _FEW),
         }
@@ -294,11 +295,11 @@ def _list_changes(changes: Mapping[str, Any], theirs: Mapping[str, Any], place: 
 
 def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
     def write(value: float | None) -> str:
-        return with_sign(value) if row["method"] != comparison.PAIRS or value is None else f"{value:.2f}"
+        return with_sign(value) if row["method"] != PAIRS.name or value is None else f"{value:.2f}"
 
     draws = ", ".join(filter(None, (row["sample_mode"], row["segment_length"])))
     printed = f"{row['bound']}{row['published']:g}" if row["bound"] else write(row["published"])
-    ours = write(row["measured"]), interval(row["ci_low"], row["ci_high"], write)
+    ours = write(row["measured"]), write_interval(row["ci_low"], row["ci_high"], write)
     where = (row["category"], row["language"], row["published_model"], draws)
     return (*where, printed, *ours, row["verdict"], row["reasons"] or "")
 

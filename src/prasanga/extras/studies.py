@@ -31,7 +31,14 @@ from prasanga.base.seeds import generator
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
 from prasanga.report import section as pages
 from prasanga.report import sheet as sheets
-from prasanga.report.grid import interval, is_significant, name_length, name_of_language, name_of_type, natural_order
+from prasanga.report.grid import (
+    is_significant,
+    name_length,
+    name_of_language,
+    name_of_type,
+    natural_order,
+    write_interval,
+)
 from prasanga.report.summary import SCHEMA
 from prasanga.stats.permutation import ALPHA, holm
 
@@ -371,7 +378,7 @@ def _row(number: Number, block: str | None, show: Callable[[float | None], str])
     if number["rank"] is not None:
         rank = f"{number['rank']} of {number['n_ranked']}"
         ranks = " to ".join(dict.fromkeys((f"{number['rank_low']}", f"{number['rank_high']}")))
-    between, p = interval(number["ci_low"], number["ci_high"], show), sheets.probability(number["p_holm"])
+    between, p = write_interval(number["ci_low"], number["ci_high"], show), sheets.probability(number["p_holm"])
     value = sheets.Cell(show(number["value"]), sheets.MARK * is_found, bold=is_found, words=number["few_words"])
     cells = (value, *map(sheets.Cell, (between, p, show(number["twin"]), rank, ranks)))
     return sheets.Row((number["model"], number["study"]), cells, note=number["note"], block=block, hover=number["note"])

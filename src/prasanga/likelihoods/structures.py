@@ -16,7 +16,7 @@ from prasanga.base.io import remade_by, require_columns
 from prasanga.base.seeds import generator
 from prasanga.likelihoods.categories import SCORE_NOISE, TERMS
 from prasanga.likelihoods.templates import GROUPS
-from prasanga.schema import TABLES
+from prasanga.schema import BOTH_POLARITIES, TABLES
 from prasanga.stats.effects import FloatArray, IndexArray, choice
 from prasanga.stats.intervals import FEWEST_TEMPLATES, crossed_mean_interval, difference_interval
 
@@ -114,9 +114,6 @@ def _combined(scores: pl.Expr, terms: str) -> pl.Expr:
 # draw near to zero in S4 and S5. Here the spread is a number for each structure, and two structures are compared on the
 # traits that both have, with a bootstrap over traits: a trait is drawn with its sentences in both.
 
-
-ALL = "all"
-"""Both polarities together."""
 
 SPREAD_SCHEMA = TABLES["structures"].polars
 """Columns of the spread, one row per model, polarity (`all` is both), structure and quantity (fill, prior, corrected).
@@ -289,7 +286,7 @@ def _by_polarity(traits: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.Dat
         parts = rows.partition_by("polarity", maintain_order=True, as_dict=True)
         yield from (((str(model), str(polarity)), part) for (polarity,), part in parts.items())
         if len(parts) > 1:
-            yield (str(model), ALL), rows
+            yield (str(model), BOTH_POLARITIES), rows
 
 
 def _pivot_structures(traits: pl.DataFrame) -> Iterator[tuple[tuple[str, str], str, list[str], FloatArray]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from prasanga.base.io import digest_of, sha256_of_file
 from prasanga.base.places import named, require_no_braces
-from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, Method, method_named, names_of
+from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, TWIN_ENDING, Method, method_named, names_of
 from prasanga.plan import StudyPlan
 from prasanga.plan.models import find_kind, list_model_files, list_questions
 from prasanga.samples import counts_of
@@ -122,7 +122,7 @@ class Files:
         study, name = self._study, method.name
         twins = dict[str, list[str]]()
         for path in self.estimates(name, twins=True):
-            twins.setdefault(Path(path).parts[3].removesuffix(".parquet").removesuffix("-random"), []).append(path)
+            twins.setdefault(Path(path).parts[3].removesuffix(".parquet").removesuffix(TWIN_ENDING), []).append(path)
         models = study.embedded.models if method.unit == CEAT.unit else {}
         reports = {model: f"results/models/{each['family']}.tokenizer.parquet" for model, each in models.items()}
         parts = ("estimates", "words", "templates", *(("resamples", "convergence") if method == CEAT else ()))

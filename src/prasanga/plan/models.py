@@ -15,11 +15,11 @@ from typing import Any
 from prasanga.base.errors import InputError
 from prasanga.base.io import made_from
 from prasanga.base.seeds import seed_of
+from prasanga.methods import TWIN_ENDING
 from prasanga.models.options import KINDS
 from prasanga.models.packaged import PACKAGED
 
 Models = dict[str, dict[str, Any]]
-_TWIN = "-random"
 _MASKED = ("encoder", "auto")
 
 
@@ -65,11 +65,11 @@ class MeasuredModels:
 
     def job_of(self, model: str) -> list[str]:
         """Return what the job of a model measures: the model, and its random copies where they go together."""
-        return [model, f"{model}{_TWIN}"] if self.are_joined else [model]
+        return [model, f"{model}{TWIN_ENDING}"] if self.are_joined else [model]
 
     def paths(self, *patterns: str) -> list[str]:
         """Return files of a job as patterns with `{model}`: first for the model, then for its random copies."""
-        copies = [pattern.replace("{model}", f"{{model}}{_TWIN}") for pattern in patterns]
+        copies = [pattern.replace("{model}", f"{{model}}{TWIN_ENDING}") for pattern in patterns]
         return [*patterns, *copies] if self.are_joined else [*patterns]
 
 
@@ -146,7 +146,7 @@ def _add_twins(models: Models, config: Mapping[str, Any], *, are_joined: bool) -
     """
     twins, taken = Models(), {*models, *(settings["family"] for settings in models.values())}
     for model, settings in models.items():
-        name, number = f"{model}{_TWIN}", settings.get("random_twins", config["associations"]["random_twins"])
+        name, number = f"{model}{TWIN_ENDING}", settings.get("random_twins", config["associations"]["random_twins"])
         if number and name in taken:
             raise InputError(
                 f"the twins of {model!r} with random weights (associations.random_twins) would be called {name!r},"

@@ -22,15 +22,13 @@ import polars as pl
 from prasanga.associations.comparisons import FEWEST_RANKS
 from prasanga.base.errors import InputError, reason
 from prasanga.base.io import guarded
+from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as grids
 from prasanga.report.sheet import Sheet, markdown_list, sheet_to_markdown, show_table, write_notes
 from prasanga.schema import TABLES
 
 SCHEMA = TABLES["comparison"]
-PAIRS = "pairs"
-"""The method of the rows of sentence pairs in a comparison."""
-
 PAPERS: Mapping[str, str] = {"sadhu2024": "Sadhu et al. (2024)", "sahoo2024": "Sahoo et al. (2024)"}
 """The papers by the names that `comparison.paper` takes, and how they are cited."""
 
@@ -95,7 +93,7 @@ def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
     """
     path = Path(folder, f"{paper}_bias_percentages.csv")
     table = _read_csv(path, _PERCENTAGES) if path.exists() else pl.DataFrame(schema=_PERCENTAGES)
-    rows = table.with_columns(pl.col("bias_type").str.to_lowercase(), method=pl.lit(PAIRS))
+    rows = table.with_columns(pl.col("bias_type").str.to_lowercase(), method=pl.lit(PAIRS.name))
     return _doubt_models(rows, folder)
 
 
@@ -264,7 +262,7 @@ def compare_pairs(
         of_runs = f"{runs}; of all pairs {row['bias_percentage']:.2f}" if value != "bias_percentage" else ""
         notes.append([grids.why_no_percentage(row) or of_runs])
     renamed = {"category": "bias_type", "measured": value, "ci_low": "exact_low", "ci_high": "exact_high"}
-    ours = bias.with_columns(_join_notes(notes), method=pl.lit(PAIRS), **renamed)
+    ours = bias.with_columns(_join_notes(notes), method=pl.lit(PAIRS.name), **renamed)
     theirs = published.with_columns(category="bias_type", published="percentage")
     deviations = (pl.col(name).map_elements("{:.2f}".format, pl.String) for name in ("spread", "runs_sd"))
     both = pl.format("deviation over runs {} in the paper, ours {}", *deviations)
@@ -353,11 +351,11 @@ def summarize(rows: pl.DataFrame) -> list[dict[str, Any]]:
     Rows without a measured number do not count, nor, for differences and ranks, those of which only a bound is printed.
     The row of a model without doubtful cells is left out if no cell is in doubt.
     """
-    is_pairs = pl.col("method") == PAIRS
+    is_pairs = pl.col("method") == PAIRS.name
     titles: dict[tuple[Any, ...], str] = {(method, None, None): title for method, title in grids.PUBLISHED_AS.items()}
     pairs = rows.filter(is_pairs).select(pl.col("set").fill_null(""), "language")
     titles |= {
-        (PAIRS, each.language, each.set): f"Sentence pairs, {each.title}" for each in grids.groups_of(pairs.rows())
+        (PAIRS.name, each.language, each.set): f"Sentence pairs, {each.title}" for each in grids.groups_of(pairs.rows())
     }
     found = []
     for (*named, model, theirs), part in rows.filter(
@@ -394,7 +392,7 @@ def rows_sheet(rows: pl.DataFrame) -> Sheet:
             **row,
             "table": printed_at(row["table"]),
             "method": grids.PUBLISHED_AS.get(row["method"], "Sentence pairs"),
-            "category": grids.name_of_type(row["category"]) if row["method"] == PAIRS else row["category"],
+            "category": grids.name_of_type(row["category"]) if row["method"] == PAIRS.name else row["category"],
             "published": f"{row['bound']}{row['published']:.3f}" if row["bound"] else row["published"],
         }
         for row in rows.iter_rows(named=True)
@@ -410,7 +408,7 @@ def list_doubts(rows: pl.DataFrame) -> dict[str, int]:
 
 def describe_reading(rows: pl.DataFrame) -> list[str]:
     """Return how to read a comparison."""
-    of_pairs = rows["method"] == PAIRS
+    of_pairs = rows["method"] == PAIRS.name
     return write_notes("reading", has_effects=not of_pairs.all(), has_pairs=of_pairs.any())
 
 

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import polars as pl
 from scipy.stats import binom
 
-from prasanga.associations.comparisons import UNREACHABLE
+from prasanga.associations.comparisons import UNREACHABLE, excludes_zero
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import grid
-from prasanga.report.grid import HOLM, METHODS, Estimate, Grid, few_words, is_number, is_significant
+from prasanga.report.grid import HOLM, METHODS, EstimateRow, Grid, few_words, is_number, is_significant
 from prasanga.report.sheet import TEMPLATES, one_decimal, two
 from prasanga.report.study import Results
-from prasanga.schema import COUNTED, Reason, group_lost_words
+from prasanga.schema import BOTH_POLARITIES, COUNTED, Reason, group_lost_words
 from prasanga.stats.intervals import FEWEST_WORDS
 from prasanga.stats.permutation import ALPHA
 from prasanga.stats.strength import POWER
@@ -75,22 +75,22 @@ def tell_strength(method: str, row: Mapping[str, Any]) -> str:
 # ---- which estimates are findings
 
 
-def is_found(row: Estimate) -> bool:
+def is_found(row: EstimateRow) -> bool:
     """Return whether an estimate is a finding, so that its direction may be named; one that is missing is none."""
     return bool(row["is_found"])
 
 
-def count_tests(rows: Iterable[Estimate]) -> int | None:
+def count_tests(rows: Iterable[EstimateRow]) -> int | None:
     """Return for how many tests p is corrected; None where no estimate was tested."""
     return next((row["n_tests"] for row in rows if row.get("n_tests")), None)
 
 
-def is_near_zero(row: Estimate) -> bool:
+def is_near_zero(row: EstimateRow) -> bool:
     """Return whether the equivalence test shows that an effect or a preference is within the margin around none."""
     return is_significant(row.get("p_equivalence"))
 
 
-def order_sides(row: Estimate) -> tuple[str, str, str, str]:
+def order_sides(row: EstimateRow) -> tuple[str, str, str, str]:
     """Return the sets as the sign of an effect orders them: x, more than y, are associated with the third."""
     x, y, a, b = grid.names_of_sets(row)
     return (x, y, a, b) if row["effect_size"] > 0 else (x, y, b, a)
@@ -99,7 +99,7 @@ def order_sides(row: Estimate) -> tuple[str, str, str, str]:
 TEMPLATES.filters |= {"chance": name_chance, "sides": order_sides, "sets": grid.names_of_sets}
 
 
-def find_detectable(rows: Iterable[Estimate], strengths: Iterable[Estimate]) -> dict[str, Any]:
+def find_detectable(rows: Iterable[EstimateRow], strengths: Iterable[EstimateRow]) -> dict[str, Any]:
     """Return which biases would have been found in 80% of studies; empty if the study has not measured that.
 
     Args:
@@ -122,7 +122,7 @@ def find_detectable(rows: Iterable[Estimate], strengths: Iterable[Estimate]) -> 
 # ---- CEAT
 
 
-def headline_findings(ceat: pl.DataFrame, strengths: Iterable[Estimate] = ()) -> list[str]:
+def headline_findings(ceat: pl.DataFrame, strengths: Iterable[EstimateRow] = ()) -> list[str]:
     """Return all findings that apply, the most important first.
 
     Args:
@@ -137,7 +137,7 @@ def headline_findings(ceat: pl.DataFrame, strengths: Iterable[Estimate] = ()) ->
     found = [row for row in rows if is_found(row)]
     largest = max(found, key=_size, default={"effect_size": 0.0})
     opposite = [row for row in found if row["effect_size"] * largest["effect_size"] < 0]
-    by_category: dict[str, list[Estimate]] = {}
+    by_category: dict[str, list[EstimateRow]] = {}
     for row in rows:
         by_category.setdefault(row["category"], []).append(row)
     without = {name: group for name, group in by_category.items() if not any(map(is_found, group))}
@@ -164,11 +164,11 @@ def headline_findings(ceat: pl.DataFrame, strengths: Iterable[Estimate] = ()) ->
     return [tell(finding, **each) for finding, each in facts.items() if each]
 
 
-def _is_unreachable(row: Estimate) -> bool:
+def _is_unreachable(row: EstimateRow) -> bool:
     return bool(row["not_found_because"] == UNREACHABLE)
 
 
-def _list_unreachable(rows: Sequence[Estimate]) -> dict[str, Any]:
+def _list_unreachable(rows: Sequence[EstimateRow]) -> dict[str, Any]:
     """Return the categories in which no p can be small enough, with their smallest number of words or pairs."""
     known = {row["category"]: row for row in rows if _is_unreachable(row)}
     places = []
@@ -178,7 +178,7 @@ def _list_unreachable(rows: Sequence[Estimate]) -> dict[str, Any]:
     return {"places": places, "n_tests": count_tests(rows) or len(rows)} if known else {}
 
 
-def _size(row: Estimate) -> float:
+def _size(row: EstimateRow) -> float:
     return abs(float(row["effect_size"]))
 
 
@@ -188,17 +188,19 @@ def _count_below(p_values: Iterable[Any]) -> dict[str, Any]:
     return {"k": sum(map(is_significant, known)), "n": len(known)} if known else {}
 
 
-def _count_significant(rows: Sequence[Estimate]) -> dict[str, Any]:
+def _count_significant(rows: Sequence[EstimateRow]) -> dict[str, Any]:
     counts = _count_below(row[P] for row in rows)
     return counts and {**counts, "n_tests": count_tests(rows) or counts["n"], "n_left": sum(map(HOLM.marks, rows))}
 
 
-def _hold_back(rows: Sequence[Estimate]) -> list[tuple[str, int]]:
+def _hold_back(rows: Sequence[EstimateRow]) -> list[tuple[str, int]]:
     """Return why significant estimates are no findings, and how many each reason holds back."""
     return list(Counter(row["not_found_because"] for row in rows if HOLM.marks(row) and not is_found(row)).items())
 
 
-def _place_near_zero(groups: Mapping[str, Sequence[Estimate]], one: str, many: str, where: str = "") -> dict[str, Any]:
+def _place_near_zero(
+    groups: Mapping[str, Sequence[EstimateRow]], one: str, many: str, where: str = ""
+) -> dict[str, Any]:
     """Return which groups of estimates without an association are near 0, and how far the others may reach."""
     known = {name: rows for name, rows in groups.items() if is_number(rows[0].get("equivalence_margin"))}
     if not known:
@@ -212,7 +214,7 @@ def _place_near_zero(groups: Mapping[str, Sequence[Estimate]], one: str, many: s
     }
 
 
-def _compare_directions(rows: Sequence[Estimate], n_models: int) -> dict[str, Any]:
+def _compare_directions(rows: Sequence[EstimateRow], n_models: int) -> dict[str, Any]:
     """Return how often models disagree about the direction of an association."""
     effects: dict[str, list[float]] = {}
     for row in filter(is_found, rows):
@@ -221,7 +223,7 @@ def _compare_directions(rows: Sequence[Estimate], n_models: int) -> dict[str, An
     return {"n_models": n_models, "k": sum(compared), "n": len(compared)} if compared else {}
 
 
-def _compare_lengths(rows: Sequence[Estimate], lengths: Sequence[str]) -> dict[str, Any]:
+def _compare_lengths(rows: Sequence[EstimateRow], lengths: Sequence[str]) -> dict[str, Any]:
     """Return how effects move from the shortest to the longest segment length."""
     shortest, longest = lengths[0], lengths[-1]
     there = {(row["category"], row["model"]): row for row in rows if row["segment_length"] == longest}
@@ -245,7 +247,7 @@ def _count_slopes(cells: Grid) -> dict[str, Any]:
     return {"k": len(changes.shown), "n": len(changes.found), "rest": changes.range_of_rest} if changes.found else {}
 
 
-def _compare_controls(rows: Sequence[Estimate]) -> dict[str, Any]:
+def _compare_controls(rows: Sequence[EstimateRow]) -> dict[str, Any]:
     """Return which effects exceed those of models without bias, and of shuffled attributes."""
     compared = [row for row in rows if is_number(row.get("p_twins"))]
     shuffled = [row for row in rows if is_number(row.get("shuffled_low"))]
@@ -263,14 +265,14 @@ def _compare_controls(rows: Sequence[Estimate]) -> dict[str, Any]:
     }
 
 
-def _compare_modes(rows: Sequence[Estimate]) -> dict[str, Any]:
+def _compare_modes(rows: Sequence[EstimateRow]) -> dict[str, Any]:
     """Return how far fixed and random draws are apart."""
     both = [row for row in rows if is_number(row.get("effect_random"))]
     apart = [abs(row["effect_size"] - row["effect_random"]) for row in both]
     return {"middle": median(apart), "most": max(apart), "row": both[apart.index(max(apart))]} if apart else {}
 
 
-def _find_fewest_contexts(rows: Sequence[Estimate], ceat: pl.DataFrame) -> dict[str, Any]:
+def _find_fewest_contexts(rows: Sequence[EstimateRow], ceat: pl.DataFrame) -> dict[str, Any]:
     """Return the estimate with a stimulus of the fewest contexts, and how many stimuli have none anywhere."""
     known = [row for row in rows if is_number(row["contexts_min"])]
     lost = pl.col("lost").struct
@@ -279,7 +281,7 @@ def _find_fewest_contexts(rows: Sequence[Estimate], ceat: pl.DataFrame) -> dict[
     return {"row": fewest, "n_without": without.select(lost.field("word").n_unique()).item()} if fewest else {}
 
 
-def _list_places(rows: Sequence[Estimate], say: Callable[[Estimate], str]) -> dict[str, Any]:
+def _list_places(rows: Sequence[EstimateRow], say: Callable[[EstimateRow], str]) -> dict[str, Any]:
     """Return how many estimates have something to be said of them, and what, with the first place of each."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
@@ -313,7 +315,7 @@ def findings_of_differences(differences: pl.DataFrame, settling: pl.DataFrame) -
 # ---- other methods of words
 
 
-def other_method(method: str, table: pl.DataFrame, strengths: Iterable[Estimate] = ()) -> str:
+def other_method(method: str, table: pl.DataFrame, strengths: Iterable[EstimateRow] = ()) -> str:
     """Return in how many rows of a method's estimates an association was found, and the largest of these.
 
     Args:
@@ -337,11 +339,8 @@ def other_method(method: str, table: pl.DataFrame, strengths: Iterable[Estimate]
 
 # ---- traits in sentence structures
 
-QUANTITIES = ("prior", "corrected", "fill")
-"""The quantities of traits, in this order: language's own bias, what the trait adds, and both together."""
-
-ALL = "all"
-"""Name of the rows over both polarities."""
+QUANTITIES_AS_SHOWN = ("prior", "corrected")
+"""The quantities of traits that are compared: the bias without the trait, and what the trait adds to it."""
 
 
 def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> Iterator[str]:
@@ -352,7 +351,7 @@ def findings_of_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> I
     """
     for of_model in spread.partition_by("model", maintain_order=True):
         spreads = []
-        for quantity in QUANTITIES[:2]:
+        for quantity in QUANTITIES_AS_SHOWN:
             known = of_model.filter(pl.col("sd") > 0, polarity=_choose_polarity(of_model), quantity=quantity).sort("sd")
             if len(known) > 1:
                 spreads.append((quantity, known.row(0, named=True), known.row(-1, named=True)))
@@ -371,7 +370,9 @@ def count_comparisons(of_model: pl.DataFrame, differences: pl.DataFrame) -> tupl
         differences: structures compared, of any models.
     """
     compared = differences.filter(
-        pl.col("quantity").is_in(QUANTITIES[:2]) & pl.col("ratio_low").is_finite() & pl.col("ratio_high").is_finite(),
+        pl.col("quantity").is_in(QUANTITIES_AS_SHOWN)
+        & pl.col("ratio_low").is_finite()
+        & pl.col("ratio_high").is_finite(),
         model=of_model["model"][0],
         polarity=_choose_polarity(of_model),
     )
@@ -379,24 +380,24 @@ def count_comparisons(of_model: pl.DataFrame, differences: pl.DataFrame) -> tupl
 
 
 def _choose_polarity(of_model: pl.DataFrame) -> str:
-    return ALL if ALL in set(of_model["polarity"]) else str(of_model["polarity"][0])
+    return BOTH_POLARITIES if BOTH_POLARITIES in set(of_model["polarity"]) else str(of_model["polarity"][0])
 
 
 # ---- sentence pairs
 
 
-def is_ranked(row: Estimate) -> bool:
+def is_ranked(row: EstimateRow) -> bool:
     """Return whether a percentage is of at least `FEWEST_PAIRS` pairs."""
     return is_number(row["bias_percentage"]) and grid.pairs_counted(row) >= FEWEST_PAIRS
 
 
-def farthest_percentage(rows: Iterable[Estimate]) -> Estimate | None:
+def farthest_percentage(rows: Iterable[EstimateRow]) -> EstimateRow | None:
     """Return the ranked percentage farthest from 50; None if there is none.
 
     Findings come first, by their balanced percentages, then what differs from 50 after correction, then the others.
     """
 
-    def order(row: Estimate) -> tuple[Any, ...]:
+    def order(row: EstimateRow) -> tuple[Any, ...]:
         percent = row["balanced_percentage" if is_found(row) else "bias_percentage"]
         return is_found(row), grid.differs_from_half(row), abs(percent - 50), grid.pairs_counted(row)
 
@@ -423,7 +424,7 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         yield tell("unscored", n=n, left_out=left_out, ties=ties)
 
 
-def _describe_farthest(rows: Sequence[Estimate]) -> dict[str, Any] | None:
+def _describe_farthest(rows: Sequence[EstimateRow]) -> dict[str, Any] | None:
     if (row := farthest_percentage(rows)) is None:
         return None
     titles = {
@@ -432,8 +433,8 @@ def _describe_farthest(rows: Sequence[Estimate]) -> dict[str, Any] | None:
     return {
         **{"row": row, "title": titles[row["set"] or "", row["language"]], "differs": grid.differs_from_half(row)},
         **{"type": grid.name_of_type(row["bias_type"]).lower(), "n": grid.pairs_counted(row)},
-        "exact": grid.interval(row["exact_low"], row["exact_high"], one_decimal),
-        "balanced": grid.interval(row["balanced_ci_low"], row["balanced_ci_high"], one_decimal),
+        "exact": grid.write_interval(row["exact_low"], row["exact_high"], one_decimal),
+        "balanced": grid.write_interval(row["balanced_ci_low"], row["balanced_ci_high"], one_decimal),
     }
 
 
@@ -459,15 +460,15 @@ class Changes(NamedTuple):
     shortest: str
     longest: str
     apart: tuple[str, ...]
-    found: Mapping[tuple[str, str], Estimate]
+    found: Mapping[tuple[str, str], EstimateRow]
 
     @property
-    def shown(self) -> dict[tuple[str, str], Estimate]:
+    def shown(self) -> dict[tuple[str, str], EstimateRow]:
         """Return those whose slope is significant and has an interval without zero, as a finding has."""
         return {
             key: row
             for key, row in self.found.items()
-            if is_significant(row["p_slope_holm"]) and grid.excludes_zero(row, "slope")
+            if is_significant(row["p_slope_holm"]) and excludes_zero(row, "slope")
         }
 
     @property
@@ -583,15 +584,24 @@ def _find_percentage(bias: pl.DataFrame) -> Iterator[Facts]:
     n_few = sum(grid.pairs_counted(each) < FEWEST_PAIRS for each in types if each["bias_type"] != OVERALL)
     balanced = is_number(row["balanced_percentage"]) and _show_percentage(row, "balanced_percentage", "balanced_ci")
     yield {
-        **{"kind": "percentage", "sure": SHOWN if found else OPEN, "found": found, "differs": differs},
-        **{"reason": row["not_found_because"], "has_twins": is_number(row["p_twins"]), "model": row["model"] or ""},
-        **{"n": grid.pairs_counted(row), "which": ", ".join([*kinds, grid.name_of_language(row["language"])])},
-        **{"is_ranked": is_ranked(row), "fewest": FEWEST_PAIRS, "n_few": n_few},
-        **{"plain": _show_percentage(row, "bias_percentage", "exact"), "balanced": balanced},
+        "kind": "percentage",
+        "sure": SHOWN if found else OPEN,
+        "found": found,
+        "differs": differs,
+        "reason": row["not_found_because"],
+        "has_twins": is_number(row["p_twins"]),
+        "model": row["model"] or "",
+        "n": grid.pairs_counted(row),
+        "which": ", ".join([*kinds, grid.name_of_language(row["language"])]),
+        "is_ranked": is_ranked(row),
+        "fewest": FEWEST_PAIRS,
+        "n_few": n_few,
+        "plain": _show_percentage(row, "bias_percentage", "exact"),
+        "balanced": balanced,
     }
 
 
-def _show_percentage(row: Estimate, name: str, ends: str) -> dict[str, str]:
+def _show_percentage(row: EstimateRow, name: str, ends: str) -> dict[str, str]:
     percent, low, high = (one_decimal(row[column]) for column in (name, f"{ends}_low", f"{ends}_high"))
     return {"percent": percent, "low": low, "high": high}
 

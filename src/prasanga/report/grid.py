@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 import polars as pl
 import regex
 
-from prasanga.associations.comparisons import MEAN, has_few_words, is_primary
+from prasanga.associations.comparisons import MEAN, has_few_words, is_primary, sort_lengths
 from prasanga.base.errors import InputError
 from prasanga.methods import FAMILY
 from prasanga.pairs.preferences import OVERALL
@@ -49,7 +49,7 @@ def name_of_language(language: str) -> str:
     return LANGUAGES.get(language, language)
 
 
-Estimate: TypeAlias = Mapping[str, Any]
+EstimateRow: TypeAlias = Mapping[str, Any]
 """One row of the table of estimates, by column name."""
 
 KEY = ("category", "model", "segment_length")
@@ -83,25 +83,25 @@ class Grid:
     categories: tuple[TitledCategory, ...]
     models: tuple[str, ...]
     lengths: tuple[str, ...]
-    estimates: Mapping[tuple[str, str, str], Estimate]
+    estimates: Mapping[tuple[str, str, str], EstimateRow]
 
     @property
-    def rows(self) -> list[Estimate]:
+    def rows(self) -> list[EstimateRow]:
         """Return all estimates in reading order, the primary one of a category and model first."""
         names = [category.name for category in self.categories]
         found = (self.list_lengths(*place) for place in product(names, self.models))
         return [row for rows in found for row in rows if row is not None]
 
     @property
-    def primary(self) -> list[Estimate]:
+    def primary(self) -> list[EstimateRow]:
         """Return the primary estimates in reading order."""
         return [row for row in self.rows if is_primary(row)]
 
-    def list_lengths(self, category: str, model: str) -> list[Estimate | None]:
+    def list_lengths(self, category: str, model: str) -> list[EstimateRow | None]:
         """Return the estimates of a category and model: the primary one, and those of all lengths."""
         return [self.at(category, model, length) for length in (MEAN, *self.lengths)]
 
-    def at(self, category: str, model: str, length: str) -> Estimate | None:
+    def at(self, category: str, model: str, length: str) -> EstimateRow | None:
         """Return the estimate of one cell; None if the table has no row for it."""
         return self.estimates.get((category, model, length))
 
@@ -125,12 +125,6 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
         lengths=tuple(sort_lengths(ceat["segment_length"])),
         estimates={tuple(row[name] for name in KEY): row for row in rows},
     )
-
-
-def sort_lengths(lengths: Iterable[str]) -> list[str]:
-    """Return segment lengths, each once, from short to long; ">75" after "75". `MEAN` is none."""
-    found = {*lengths} - {MEAN}
-    return sorted(found, key=lambda label: (natural_order(label.lstrip(">")), label.startswith(">")))
 
 
 def name_length(label: str) -> str:
@@ -172,18 +166,12 @@ MISSING = "–"
 """Shown in place of a missing number."""
 
 
-def interval(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+def write_interval(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
     """Return both ends as `write` writes them, "0.1 to 0.2"; a dash where one is not there."""
     return f"{write(low)} to {write(high)}" if is_number(low) and is_number(high) else MISSING
 
 
-def excludes_zero(row: Estimate, name: str) -> bool:
-    """Return whether the interval `<name>_low` to `<name>_high` is there and excludes zero."""
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return is_number(low) and is_number(high) and (low > 0 or high < 0)
-
-
-def why_missing(estimate: Estimate | None) -> str:
+def why_missing(estimate: EstimateRow | None) -> str:
     """Return why a cell has no number, in the words of the table; empty if it has one."""
     if estimate is None:
         return "not in the table"
@@ -193,7 +181,7 @@ def why_missing(estimate: Estimate | None) -> str:
     return describe_missing_effect(lost) or describe_losses(lost) or "not computed, and the table does not say why"
 
 
-def few_words(estimate: Estimate | None) -> str:
+def few_words(estimate: EstimateRow | None) -> str:
     """Return how many words of how many an effect rests on, where they are few: "2/14 v 3/14"; else nothing.
 
     Few are fewer than `FEWEST_WORDS` in a set, or a set that lost more than a third of its list. No finding is built on
@@ -225,7 +213,7 @@ class Marking:
     note: str
     above: bool = False
 
-    def marks(self, estimate: Estimate) -> bool:
+    def marks(self, estimate: EstimateRow) -> bool:
         """Return whether the estimate has the mark. One without this p has none."""
         p = estimate.get(self.column)
         return is_number(p) and is_significant(p, self.alpha) != self.above
@@ -250,7 +238,7 @@ NOT_BY_DRAWS = Marking(
 """The mark of Tables 5 and 6 of Sadhu et al."""
 
 
-def conventions_of(rows: Iterable[Estimate]) -> list[str]:
+def conventions_of(rows: Iterable[EstimateRow]) -> list[str]:
     """Return the choices behind the rows with an effect (all rows if none has one), each text once."""
     rows = list(rows)
     rows = [row for row in rows if is_number(row["effect_size"])] or rows
@@ -265,13 +253,13 @@ FEW_WORDS = (
 """The note below a table that has such effects."""
 
 
-def names_of_sets(row: Estimate) -> tuple[str, str, str, str]:
+def names_of_sets(row: EstimateRow) -> tuple[str, str, str, str]:
     """Return the names of the four sets of an estimate as a reader sees them ("male names", not "male_names")."""
     x, y, a, b = (str(row[name]).replace("_", " ") for name in _SETS)
     return x, y, a, b
 
 
-def category_of(row: Estimate) -> TitledCategory:
+def category_of(row: EstimateRow) -> TitledCategory:
     """Return the category of an estimate."""
     return TitledCategory(row["category"], *names_of_sets(row))
 
@@ -290,7 +278,7 @@ def anchor_of(name: str, kind: str = "category") -> str:
     return f"{kind}-" + "".join(c if is_kept else f"~{ord(c):x}~" for c, is_kept in zip(name, kept, strict=True))
 
 
-def address_of_number(method: str, row: Estimate) -> str:
+def address_of_number(method: str, row: EstimateRow) -> str:
     """Return the address of the panel for an estimate."""
     parts = (row.get(name) for name in KEY)
     return anchor_of(".".join((method, *(str(part) for part in parts if part is not None))), "behind")
@@ -323,9 +311,9 @@ class PairGrid:
     groups: tuple[Group, ...]
     models: tuple[str, ...]
     types: tuple[str, ...]
-    rows: Mapping[tuple[str, str, str, str], Estimate]
+    rows: Mapping[tuple[str, str, str, str], EstimateRow]
 
-    def at(self, group: Group, model: str, bias_type: str) -> Estimate | None:
+    def at(self, group: Group, model: str, bias_type: str) -> EstimateRow | None:
         """Return the row of one cell; None if the table has none."""
         return self.rows.get((group.set, group.language, model, bias_type))
 
@@ -374,7 +362,7 @@ def choose_percentage(bias: pl.DataFrame, preset: str) -> str:
     return "runs_mean" if by_runs else "bias_percentage"
 
 
-def differs_from_half(row: Estimate) -> bool:
+def differs_from_half(row: EstimateRow) -> bool:
     """Return whether the percentage differs from 50 by the exact test, after Holm's correction."""
     return is_significant(row["p_binomial_holm"])
 
@@ -384,7 +372,7 @@ def tests_of(grid: PairGrid) -> int:
     return max(row["n_tests"] or 0 for row in grid.rows.values())
 
 
-def why_no_percentage(row: Estimate | None) -> str:
+def why_no_percentage(row: EstimateRow | None) -> str:
     """Return why a cell has no number; empty if it has one."""
     if row is None:
         return NO_PAIRS
@@ -395,20 +383,20 @@ def why_no_percentage(row: Estimate | None) -> str:
     return "all scored pairs tie"
 
 
-def pairs_left_out(row: Estimate) -> Mapping[str, Sequence[str]]:
+def pairs_left_out(row: EstimateRow) -> Mapping[str, Sequence[str]]:
     """Return the pairs that a row leaves out, by the code of the reason."""
     found: Mapping[str, Sequence[str]] = json.loads(row["left_out"] or "{}")
     return found
 
 
-def pairs_counted(row: Estimate) -> int:
+def pairs_counted(row: EstimateRow) -> int:
     """Return how many pairs the percentage is of."""
     ties = row["n_ties"] if row["ties"] == "against" else 0
     return int(row["n_stereotypical"] + row["n_other"] + ties)
 
 
 # --------------------
-# The words of a study, and which of them carry an effect.
+# The words of a study, and which of them an effect depends on.
 
 
 class MeasuredWord(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.associations.comparisons import agreement, fixed_lengths
-from prasanga.methods import CEAT, method_named
+from prasanga.associations.comparisons import agreement, excludes_zero, fixed_lengths
+from prasanga.methods import CEAT, TWIN_ENDING, method_named
 from prasanga.pairs.alignment import align_spans
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS, add_differences
 from prasanga.pairs.reading import KINDS
@@ -22,7 +22,7 @@ from prasanga.report.figures import MARKERS, MODELS
 from prasanga.report.grid import (
     HOLM,
     METHODS,
-    Estimate,
+    EstimateRow,
     Grid,
     Group,
     PairGrid,
@@ -55,14 +55,14 @@ PERCENT_STEPS = (2.5, 5, 10, 20, 30)
 """Points from 50 at which the shades of bias percentages begin."""
 
 
-def list_estimates(name: str, rows: Iterable[tuple[str, Estimate]], **values: Any) -> Sheet:
+def list_estimates(name: str, rows: Iterable[tuple[str, EstimateRow]], **values: Any) -> Sheet:
     """Return a table of estimates, given with their methods; effects are shaded and lead to their words."""
     named = [{**row, "method": METHODS[method], "name": method} for method, row in rows]
     cells = {"effect_size": lambda row, cell: shade_effect(row["name"], row, cell)}
     return show_table(name, named, cells=cells, **values)
 
 
-def shade_effect(method: str, row: Estimate, cell: Cell) -> Cell:
+def shade_effect(method: str, row: EstimateRow, cell: Cell) -> Cell:
     """Return the cell of an effect in its shade, bold with a mark if it is significant, with a link to its words."""
     effect, marked = row["effect_size"], HOLM.marks(row)
     if not is_number(effect):
@@ -77,7 +77,7 @@ def shade_of(value: float, steps: Sequence[float] = EFFECT_STEPS) -> str:
     return f"{'plus' if value > 0 else 'minus'}-{reached}" if reached else "zero"
 
 
-def heat_cell(method: str, row: Estimate | None, where: str) -> Cell:
+def heat_cell(method: str, row: EstimateRow | None, where: str) -> Cell:
     """Return a cell of a heat table."""
     if row is None or not is_number(row["effect_size"]):
         return Cell(shade="missing", hover=f"{where}: {grid.why_missing(row)}")
@@ -151,7 +151,7 @@ def _all_numbers(ceat: Grid) -> Section:
     return Section("All numbers", "numbers", text=[text], parts=[part])
 
 
-def _fold_numbers(name: str, method: str, rows: Sequence[Estimate]) -> Section:
+def _fold_numbers(name: str, method: str, rows: Sequence[EstimateRow]) -> Section:
     listed = list_estimates(name, ((method, row) for row in rows), method=METHODS[method])
     return fold(plural(len(rows), "estimate"), "with all their numbers", sheets=[listed])
 
@@ -164,7 +164,7 @@ def settling(config: Mapping[str, Any], results: Results) -> Section | None:
     has_draws = (results["ceat"]["n_samples"] > grid.FIRST_DRAWS).any()
     parts = fold_table("All categories and models", "settling", _by_category(results["settling"]))
     said = list(findings.findings_of_differences(results["differences"], results["settling"]))
-    figures = figure_of(results, *["settling", "convergence"][: 1 + has_draws])
+    figures = figure_of(results, "settling", *(["convergence"] if has_draws else []))
     values = {"band": config["associations"]["band"]}
     return fill_section("settling", values, findings=said, figures=figures, parts=parts)
 
@@ -197,25 +197,25 @@ def describe_method(method: str, results: Results) -> Section:
     )
 
 
-def _by_category(table: pl.DataFrame) -> list[Estimate]:
+def _by_category(table: pl.DataFrame) -> list[EstimateRow]:
     return sorted(table.iter_rows(named=True), key=lambda row: grid.natural_order(row["category"]))
 
 
-def _compare_templates(rows: Sequence[Estimate]) -> list[str]:
+def _compare_templates(rows: Sequence[EstimateRow]) -> list[str]:
     """Return in how many estimates the sign depends on the template, and how much wider templates make intervals."""
     known = [row for row in rows if is_number(row.get("by_template_low")) and (row.get("n_templates") or 0) > 1]
     both = [row for row in known if is_number(row.get("ci_templates_low")) and is_number(row["ci_low"])]
     found = {
         **{"n": len(known), "n_intervals": len(both)},
-        "turned": sum(not grid.excludes_zero(row, "by_template") for row in known),
-        "changed": sum(not grid.excludes_zero(row, "without_template") for row in known),
-        "of_words": sum(grid.excludes_zero(row, "ci") for row in both),
-        "of_both": sum(grid.excludes_zero(row, "ci_templates") for row in both),
+        "turned": sum(not excludes_zero(row, "by_template") for row in known),
+        "changed": sum(not excludes_zero(row, "without_template") for row in known),
+        "of_words": sum(excludes_zero(row, "ci") for row in both),
+        "of_both": sum(excludes_zero(row, "ci_templates") for row in both),
     }
     return [prose("templates", **found)] if known else []
 
 
-def _show_effects(method: str, rows: Sequence[Estimate]) -> Sheet:
+def _show_effects(method: str, rows: Sequence[EstimateRow]) -> Sheet:
     """Return the effects by category and model."""
     models = dict.fromkeys(row["model"] for row in rows)
     estimates = {(row["category"], row["model"]): row for row in rows}
@@ -240,7 +240,7 @@ def structures(results: Results) -> Section | None:
     if spread.is_empty():
         return None
     rows = spread.rows(named=True)
-    compared = differences.filter(pl.col("quantity").is_in(findings.QUANTITIES[:2])).rows(named=True)
+    compared = differences.filter(pl.col("quantity").is_in(findings.QUANTITIES_AS_SHOWN)).rows(named=True)
     numbers = fold_table("Spread by structure: all numbers", "structures", rows)
     title, text = "Two structures compared on the same traits", [prose("structures_compared")]
     of_two = fold_table(title, "structures_compared", compared, text=text)
@@ -299,7 +299,6 @@ MOST_PAIRS = 5000
 
 _SHOWN_MODELS = 4
 _PAIR = ("set", "language", "pair_id", "bias_type", "label")
-_TWIN = "-random"
 
 
 def pairs(results: Results, *, texts: bool) -> Section | None:
@@ -344,12 +343,12 @@ def _percentage_heat(found: PairGrid, group: Group) -> Sheet:
     return show_table("percentage_heat", rows, columns=dict.fromkeys(models, ""), title=group.title)
 
 
-def _percentage_cell(row: Estimate | None) -> Cell:
+def _percentage_cell(row: EstimateRow | None) -> Cell:
     """Return the cell of a percentage in its shade, bold with a mark if it is a finding."""
     if row is None or not is_number(row["bias_percentage"]):
         return Cell(shade="missing", hover=grid.why_no_percentage(row))
     marked, shade = findings.is_found(row), shade_of(row["bias_percentage"] - 50, PERCENT_STEPS)
-    ends = grid.interval(row["balanced_ci_low"], row["balanced_ci_high"], one_decimal)
+    ends = grid.write_interval(row["balanced_ci_low"], row["balanced_ci_high"], one_decimal)
     hover = f"both labels weighted alike: {one_decimal(row['balanced_percentage'])}, {ends}" if marked else ""
     return Cell(one_decimal(row["bias_percentage"]), MARK * marked, bold=marked, shade=shade, hover=hover)
 
@@ -386,7 +385,7 @@ def browse_pairs(scores: pl.DataFrame, *, texts: bool, scored: bool) -> Section:
     key = [*_PAIR, "model"]  # once for each copy, all of which are called the same
     rows = rows.with_columns(pl.col("difference").mean().over(key)).unique(key, keep="first", maintain_order=True)
     models, sets = (rows[name].unique(maintain_order=True).to_list() for name in ("model", "set"))
-    twins = [name for name in models if name.endswith(_TWIN) and name.removesuffix(_TWIN) in models]
+    twins = [name for name in models if name.endswith(TWIN_ENDING) and name.removesuffix(TWIN_ENDING) in models]
     n_pairs, n_models = rows.n_unique(_PAIR), len(models) - len(twins)
     about = {"n": n_pairs, "sets": sets, "n_models": n_models, "has_twins": bool(twins), "texts": texts}
     hidden = [model for n, model in enumerate(models) if n >= _SHOWN_MODELS or model in twins]
@@ -500,7 +499,7 @@ def raw_numbers(results: Results) -> Section | None:
     scaled = [row for row in rows if is_number(row["effect_standardized"])]
     adjusted = [row for row in rows if is_number(row["adjusted_low"])]
     turned = sum(row["effect_size"] * row["effect_standardized"] < 0 for row in scaled)
-    apart = sum(grid.excludes_zero(row, "adjusted") for row in adjusted)
+    apart = sum(excludes_zero(row, "adjusted") for row in adjusted)
     said = [
         *([prose("standardized", turned=turned, n=len(scaled))] if scaled else []),
         *([prose("adjusted", apart=apart, n=len(adjusted))] if adjusted else []),
@@ -529,7 +528,7 @@ _BEYOND = 0.8
 """So far beyond all effects their intervals are drawn."""
 
 
-def describe_estimate(row: Estimate) -> str:
+def describe_estimate(row: EstimateRow) -> str:
     """Return a text about an estimate for a cell or a point, a line each: place, effect, interval, p, copies, words."""
     twins, words = row.get("twin_effect_size"), few_words(row)
     note = row.get("interval_note") if is_number(row["ci_low"]) else ""
@@ -537,7 +536,7 @@ def describe_estimate(row: Estimate) -> str:
     lines = [
         name_place(**row),
         f"effect size: {with_sign(row['effect_size'])}",
-        f"95 % interval over words: {grid.interval(row['ci_low'], row['ci_high'], with_sign)}",
+        f"95 % interval over words: {grid.write_interval(row['ci_low'], row['ci_high'], with_sign)}",
         f"about the interval: {note}" if note else "",
         f"p_association: {p}, {f'{p_holm} by Holm' if is_number(row['p_association_holm']) else 'not corrected'}",
         f"random twins: {with_sign(twins)}{sheet.from_twins(row, 3)}" if is_number(twins) else "",
@@ -597,8 +596,8 @@ class _Scale:
         return float(round(self._top + share * self._height, 1))
 
     def draw(
-        self, rows: Sequence[Estimate | None], color: int = 0
-    ) -> tuple[Markup, list[tuple[Estimate, float, float]]]:
+        self, rows: Sequence[EstimateRow | None], color: int = 0
+    ) -> tuple[Markup, list[tuple[EstimateRow, float, float]]]:
         """Return the line through the effects of a model at the fixed lengths, and each effect with its place.
 
         The 95 % intervals are a band around the line where all of them are known; those of other points are lines.

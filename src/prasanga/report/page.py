@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from prasanga.base.io import digests_of_files, write_text
 from prasanga.base.io import made_from as read_making
-from prasanga.methods import method_named
+from prasanga.methods import PAIRS, method_named
 from prasanga.report import (
     comparison,
     findings,
@@ -203,7 +203,7 @@ def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
     if "ceat" in tables:
         n_samples = config.get("associations", {}).get("n_samples", 0)
         tables["ceat"] = paper_tables.with_fewer_draws(tables["ceat"], results["convergence"], n_samples)
-    pairs = {comparison.PAIRS: results["bias_percentages"]} if "bias_percentages" in results else {}
+    pairs = {PAIRS.name: results["bias_percentages"]} if "bias_percentages" in results else {}
     asked = {"preset": str(config.get("preset", "recommended")), "language": str(config["language"])}
     parts = []
     for name, title, about in map(dict.values, list_template("layouts.tsv").values()):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from prasanga.associations.comparisons import agreement
+from prasanga.associations.comparisons import agreement, sort_lengths
 from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of, guarded, read_frame, replacing, require_every_page, write_text
 from prasanga.base.results import fingerprints, module_file
@@ -69,11 +69,13 @@ _MARKINGS = {
 }
 """The marks of Table 4 of Sadhu et al., by method."""
 
-_OF_SEAT = (
-    grids.Marking("p_sentences", 0.01, f"p_sentences ≤ .01: permutation of {_OF_SENTENCES}"),
-    grids.Marking("p_stimuli", 0.01, f"p_stimuli ≤ .01: {_OF_WORDS} The paper's, of sentences, is not in this study."),
+_SEAT_BY_SENTENCES = grids.Marking("p_sentences", 0.01, f"p_sentences ≤ .01: permutation of {_OF_SENTENCES}")
+"""The mark of Sahoo et al."""
+
+_SEAT_BY_WORDS = grids.Marking(
+    "p_stimuli", 0.01, f"p_stimuli ≤ .01: {_OF_WORDS} The paper's, of sentences, is not in this study."
 )
-"""The mark of Sahoo et al., and the one of a study without its p."""
+"""The mark of SEAT in a study without p of sentences."""
 
 _RUNS = {"Mean of runs": "runs_mean", "Deviation over runs": "runs_sd"}
 
@@ -113,7 +115,7 @@ class PaperTable(NamedTuple):
         )
 
 
-Columns: TypeAlias = dict[tuple[str, str], Mapping[Any, grids.Estimate]]
+Columns: TypeAlias = dict[tuple[str, str], Mapping[Any, grids.EstimateRow]]
 """The rows of results of each column, by its group and name, and then by the key of the line."""
 
 
@@ -258,8 +260,8 @@ def _arrange(
     heads: tuple[str, ...],
     lines: Mapping[Any, tuple[str, ...]],
     columns: Columns,
-    cell: Callable[[str, Any, grids.Estimate], sheets.Cell],
-    why: Callable[[grids.Estimate | None], str] = grids.why_missing,
+    cell: Callable[[str, Any, grids.EstimateRow], sheets.Cell],
+    why: Callable[[grids.EstimateRow | None], str] = grids.why_missing,
 ) -> PaperTable:
     """Return a table from the labels of its lines and the results of its columns.
 
@@ -322,7 +324,7 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     tables = {name: table for name, table in of_paper.items() if len(table)}
     length = mode = exchanged = None
     if "ceat" in tables:
-        length = grids.sort_lengths(tables["ceat"]["segment_length"])[0] if preset == "paper" else grids.MEAN
+        length = sort_lengths(tables["ceat"]["segment_length"])[0] if preset == "paper" else grids.MEAN
         tables["ceat"] = tables["ceat"].filter(segment_length=length)
         mode = tables["ceat"]["sample_mode"][0]
     if "exchanged" in tables.get("log_probability_bias", pl.DataFrame()).columns:
@@ -342,7 +344,8 @@ def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) ->
         for language, tables in studies.items()
     }
     has_p = {key: "p_sentences" in table.columns and table["p_sentences"].count() > 0 for key, table in seat.items()}
-    markings = {key: (_OF_SEAT[not found] if preset == "paper" else grids.HOLM) for key, found in has_p.items()}
+    of_paper = {key: _SEAT_BY_SENTENCES if found else _SEAT_BY_WORDS for key, found in has_p.items()}
+    markings = of_paper if preset == "paper" else dict.fromkeys(seat, grids.HOLM)
     return _arrange_groups(name, "seat", seat, markings, SAHOO[name], number=name[-1], large=LARGE)
 
 
@@ -373,7 +376,7 @@ def _arrange_groups(
         **facts,
     )
 
-    def cell(group: str, _: Any, row: grids.Estimate) -> sheets.Cell:
+    def cell(group: str, _: Any, row: grids.EstimateRow) -> sheets.Cell:
         bold = macro == "seat" and abs(row["effect_size"]) >= LARGE
         return replace(_write_effect(row, markings[group]), bold=bold)
 
@@ -396,13 +399,13 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     types = [*grid.types, *([] if by_runs else [OVERALL])]
     runs = _RUNS if bias["runs_mean"].is_not_null().any() else {}
     columns: Columns = {}
-    overall: dict[str, grids.Estimate] = {}
+    overall: dict[str, grids.EstimateRow] = {}
     for group, model in ((each, model) for each in grid.groups for model in grid.models_of(each)):
         found = {name: grid.at(group, model, OVERALL if name in runs else name) for name in (*types, *runs)}
         columns[group.title, model] = {name: row for name, row in found.items() if row is not None}
         overall[f"{group.title} {model}"] = grid.rows[group.set, group.language, model, OVERALL]
 
-    def cell(_: str, name: Any, row: grids.Estimate) -> sheets.Cell:
+    def cell(_: str, name: Any, row: grids.EstimateRow) -> sheets.Cell:
         number = row[runs.get(str(name), value)]
         if not grids.is_number(number):
             return sheets.Cell()
@@ -420,7 +423,7 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     return _arrange(PAIR_TABLE, notes, ("Bias type",), lines, columns, cell, grids.why_no_percentage)
 
 
-def _write_effect(row: grids.Estimate, marking: grids.Marking) -> sheets.Cell:
+def _write_effect(row: grids.EstimateRow, marking: grids.Marking) -> sheets.Cell:
     return sheets.Cell(
         sheets.with_sign(row["effect_size"], 3), sheets.MARK * marking.marks(row), words=grids.few_words(row)
     )
@@ -502,7 +505,7 @@ def plan_products(
     tables = {method: results[method.removesuffix("_bias")] for method in methods_of(asked)}
     tables |= {"first_draws": results["convergence"]} if draws and "convergence" in results else {}
     tables |= {PAIRS.name: results["bias_percentages"]} if has_pairs else {}
-    layouts = [*["ceat"] * ("ceat" in results), *layouts_of(asked), *[PAIR_TABLE] * has_pairs]
+    layouts = [*(["ceat"] if "ceat" in results else []), *layouts_of(asked), *([PAIR_TABLE] if has_pairs else [])]
     compared = {name: results[name] for name in names_of(FAMILY) if name in results}
     settings = {"preset": config["preset"], "language": config["language"], **draws}
     found: dict[str, list[Any]] = {
@@ -530,8 +533,8 @@ def list_read(products: Mapping[str, Sequence[Any]]) -> list[str]:
 
 def _numbers_of_draws(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the numbers of draws of CEAT, where the study asks for several."""
-    asked = config["associations"]["n_samples"]
-    return {"n_samples": asked} if isinstance(asked, list) else {}
+    sizes = sizes_of(config["associations"]["n_samples"])
+    return {"n_samples": sizes} if len(sizes) > 1 else {}
 
 
 def describe_drawings(drawings: Mapping[str, Drawing], report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

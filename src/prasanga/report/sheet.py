@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 from prasanga.associations.comparisons import MEAN
 from prasanga.base.io import escape_markdown, guarded_text, read_rows
 from prasanga.report import templates
-from prasanga.report.grid import MISSING, Estimate, is_number
+from prasanga.report.grid import MISSING, EstimateRow, is_number, name_of_language
 from prasanga.schema import COLUMNS, HEADINGS, describe_losses
 from prasanga.stats.intervals import FEWEST_WORDS
 
@@ -45,7 +45,7 @@ def two(value: float | None) -> str:
     return with_sign(value, 2)
 
 
-def from_twins(row: Estimate, decimals: int) -> str:
+def from_twins(row: EstimateRow, decimals: int) -> str:
     """Return the difference from the random-weight copies, after `; `; "" without a comparison."""
     ends = [row.get(f"twin_difference{end}") for end in ("", "_low", "_high")]
     if not all(map(is_number, ends)):
@@ -92,7 +92,7 @@ def plural(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {agree(n, one, many or f'{one}s')}"
 
 
-def show_value(name: str, value: object, form: str = "") -> str:
+def show_value(name: str, value: Any, form: str = "") -> str:
     """Return a value of a column as readers see it.
 
     Args:
@@ -103,7 +103,7 @@ def show_value(name: str, value: object, form: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if name == "lost":
-        return describe_losses(value) or MISSING  # type: ignore[arg-type]
+        return describe_losses(value) or MISSING
     if not is_number(value):
         return MISSING if value is None or isinstance(value, float) else str(value)
     if name in COLUMNS and COLUMNS[name].unit == "p":
@@ -457,7 +457,7 @@ TEMPLATES = Environment(
 
 TEMPLATES.filters |= {
     **{"plural": plural, "agree": agree, "plain": plain, "two": two, "one_decimal": one_decimal},
-    **{"equals": equals_probability, "from_twins": from_twins, "latex": escape_latex},
+    **{"equals": equals_probability, "from_twins": from_twins, "latex": escape_latex, "language": name_of_language},
 }
 
 

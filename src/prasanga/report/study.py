@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from prasanga import methods
+from prasanga.associations.comparisons import sort_lengths
 from prasanga.base.io import read_document
 from prasanga.base.places import shareable
 from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.preferences import REASONS as PAIR_REASONS
 from prasanga.report import templates
-from prasanga.report.grid import METHODS, Grid, grid_of, is_number, pairs_left_out, sort_lengths, why_missing
+from prasanga.report.grid import METHODS, Grid, grid_of, is_number, pairs_left_out, why_missing
 from prasanga.schema import COUNTED, TABLES, find_table, group_lost_words, read_table
 
 Report = Mapping[str, Any]

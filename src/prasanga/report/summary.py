@@ -24,6 +24,7 @@ import polars as pl
 from markupsafe import Markup
 
 from prasanga import __version__, methods
+from prasanga.associations.comparisons import sort_lengths
 from prasanga.base.io import escape_markdown, read_rows
 from prasanga.base.places import named, said, shareable
 from prasanga.base.yaml import load_yaml
@@ -31,10 +32,10 @@ from prasanga.config import find_part
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import findings, grid, study, templates
-from prasanga.report.grid import METHODS, Estimate, few_words, is_number, is_significant, name_of_language
+from prasanga.report.grid import METHODS, EstimateRow, few_words, is_number, is_significant, name_of_language
 from prasanga.report.sheet import MISSING, TEMPLATES
 from prasanga.report.study import WORDING, EmbeddingFiles, Results
-from prasanga.schema import CONVENTIONS
+from prasanga.schema import BOTH_POLARITIES, CONVENTIONS
 from prasanga.stats.permutation import ALPHA
 
 SCHEMA = 4
@@ -234,7 +235,7 @@ def _summarize_estimates(table: pl.DataFrame) -> dict[str, Any]:
     return {
         "categories": sorted(set(table["category"]), key=grid.natural_order),
         "models": list(dict.fromkeys(table["model"])),
-        "segment_lengths": grid.sort_lengths(_values(table, "segment_length")),
+        "segment_lengths": sort_lengths(_values(table, "segment_length")),
         "n_estimates": len(rows),
         **_count_numbers(computed, map(grid.why_missing, rows), len(rows)),
         "n_tested": len(corrected),
@@ -251,7 +252,7 @@ def _summarize_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> di
     of_models = [findings.count_comparisons(rows, differences) for rows in spread.partition_by("model")]
     compared, apart = (sum(counts) for counts in zip(*of_models, strict=True))
     # every polarity has its traits; a row over all of them counts them again
-    of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != findings.ALL))
+    of_one = spread.filter((pl.col("quantity") == "fill") & (pl.col("polarity") != BOTH_POLARITIES))
     scored, left_out = (int(of_one[name].sum()) for name in ("n", "n_left_out"))
     return {
         **{f"{name}s": list(dict.fromkeys(spread[name])) for name in ("model", "structure")},
@@ -300,7 +301,7 @@ def _count_numbers(computed: pl.DataFrame, missing: Iterable[str], n_rows: int) 
     }
 
 
-def _describe_effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, Any]:
+def _describe_effect(row: EstimateRow, several: Iterable[str] = ()) -> dict[str, Any]:
     """Return an estimate with those of its conventions of which the table has several values."""
     return {
         **_take(row, _KEYS["effect"]),
@@ -311,7 +312,7 @@ def _describe_effect(row: Estimate, several: Iterable[str] = ()) -> dict[str, An
     }
 
 
-def _describe_percentage(row: Estimate) -> dict[str, Any]:
+def _describe_percentage(row: EstimateRow) -> dict[str, Any]:
     """Return a percentage with where it belongs, how sure it is, and how many pairs it is of."""
     return {
         **_take(row, _KEYS["percentage"]),
@@ -323,13 +324,13 @@ def _describe_percentage(row: Estimate) -> dict[str, Any]:
     }
 
 
-def _take(row: Estimate, names: Iterable[str]) -> dict[str, Any]:
+def _take(row: EstimateRow, names: Iterable[str]) -> dict[str, Any]:
     """Return the values of these columns; a number that is not finite is None."""
     found = ((name, row.get(name)) for name in names)
     return {name: None if isinstance(value, float) and not is_number(value) else value for name, value in found}
 
 
-def _count_left_out(row: Estimate) -> Counter[str]:
+def _count_left_out(row: EstimateRow) -> Counter[str]:
     """Return how many pairs each reason, by its code, left out."""
     return Counter({reason: len(pairs) for reason, pairs in grid.pairs_left_out(row).items()})
 
@@ -450,9 +451,6 @@ def _render(template: str, summary: Mapping[str, Any], **context: Any) -> str:
     }
     environment = TEMPLATES.overlay(finalize=escape, keep_trailing_newline=True)
     return re.sub(r"\n{3,}", "\n\n", environment.get_template(template, globals=named).render(**context))
-
-
-TEMPLATES.filters |= {"language": name_of_language, "between": grid.interval}
 
 
 def _list_sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -609,7 +607,7 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
 
 
 def print_last_words(summary: Path, page: Path) -> None:
-    """Print them to the standard error.
+    """Print the last lines of a run to standard error.
 
     Args:
         summary: the file of the summary.

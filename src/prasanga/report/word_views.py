@@ -8,11 +8,11 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.associations.comparisons import fixed_lengths
+from prasanga.associations.comparisons import fixed_lengths, sort_lengths
 from prasanga.methods import CEAT, SEAT, method_named
 from prasanga.report import grid, study
 from prasanga.report.findings import tell_strength
-from prasanga.report.grid import METHODS, Estimate, anchor_of, is_number, sort_lengths
+from prasanga.report.grid import METHODS, EstimateRow, anchor_of, is_number
 from prasanga.report.method_views import describe_estimate, draw_chart, list_estimates
 from prasanga.report.section import (
     Section,
@@ -34,7 +34,7 @@ _DAMAGES = ("unknown", "marks_lost", "identical")
 FILLED = "templates"
 """`segment_length` of sentences of filled templates."""
 
-Rows = list[tuple[str, Estimate]]
+Rows = list[tuple[str, EstimateRow]]
 
 
 # --------------------
@@ -64,7 +64,7 @@ def _category_view(name: str, rows: Rows, results: Results, hits: Mapping[str, s
     return View(anchor, "By category", name, [about, its_words], folded)
 
 
-def _list_sets(results: Results, row: Estimate, hits: Mapping[str, str]) -> list[tuple[str, Markup]]:
+def _list_sets(results: Results, row: EstimateRow, hits: Mapping[str, str]) -> list[tuple[str, Markup]]:
     """Return each set with its words and their glosses, each a link to its sentences if there are any."""
     about, glosses = results.categories.get(row["category"]), grid.glosses_of(results.categories)
     if about is None:
@@ -292,7 +292,7 @@ def panel_data(config: Mapping[str, Any], results: Results) -> dict[str, Any]:
 
 
 def _describe_number(
-    method: str, row: Estimate, words: pl.DataFrame, numbers: dict[str, int], longest: str
+    method: str, row: EstimateRow, words: pl.DataFrame, numbers: dict[str, int], longest: str
 ) -> dict[str, Any]:
     """Return an estimate with its words; each word has a number, given when it first occurs.
 
@@ -322,7 +322,7 @@ def _describe_number(
     }
 
 
-def _describe_strength(method: str, row: Estimate | None) -> dict[str, Any]:
+def _describe_strength(method: str, row: EstimateRow | None) -> dict[str, Any]:
     """Return which biases would have been found, in words, and as shifts with the shares of studies that find them."""
     if row is None:
         return {}
@@ -334,7 +334,9 @@ def _round(values: pl.Series, decimals: int) -> list[float | None]:
     return [round(value, decimals) if is_number(value) else None for value in values.to_list()]
 
 
-def list_numbers_behind(category: str, anchor: str, rows: Iterable[tuple[str, Estimate]], results: Results) -> Section:
+def list_numbers_behind(
+    category: str, anchor: str, rows: Iterable[tuple[str, EstimateRow]], results: Results
+) -> Section:
     """Return the section with a link to the panel of each number of a category."""
     places: dict[str, list[Markup]] = {}
     for method, row in rows:
@@ -349,7 +351,7 @@ def list_numbers_behind(category: str, anchor: str, rows: Iterable[tuple[str, Es
     return fill_section("behind", {"anchor": anchor, "category": category, "files": files}, items=items)
 
 
-def list_all_estimates(results: Results) -> Iterator[tuple[str, Estimate]]:
+def list_all_estimates(results: Results) -> Iterator[tuple[str, EstimateRow]]:
     """Yield method and estimate of all methods of words; those of CEAT by length, primary ones first."""
     for name, table in results.estimates.items():
         rows = table.rows(named=True)

@@ -43,6 +43,9 @@ CONVENTIONS = (
 )
 """Columns of the choices behind an estimate, in the order in which they are named."""
 
+BOTH_POLARITIES = "all"
+"""Polarity of the rows over positive and negative traits together."""
+
 CHOICES = ("std", "layer", "pieces", "segment_length", "window", "pool", "sentence_vector", "average", "templates")
 """Columns of the choices that the multiverse crosses; null if a method has no such choice."""
 

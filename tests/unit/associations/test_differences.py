@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from prasanga.associations.comparisons import differences, sorted_lengths
+from prasanga.associations.comparisons import differences, sort_lengths
 from prasanga.schema import TABLES
 from prasanga.stats.intervals import difference_interval
 from prasanga.stats.permutation import holm, permutation_test_of_scores
@@ -205,4 +205,4 @@ def test_no_effect_no_difference() -> None:
 
 
 def test_lengths_are_sorted_by_words() -> None:
-    assert sorted_lengths([">75", "100", "9", "75", "9", "25"]) == ["9", "25", "75", ">75", "100"]
+    assert sort_lengths([">75", "100", "9", "75", "9", "25"]) == ["9", "25", "75", ">75", "100"]

@@ -13,7 +13,6 @@ from planted_scorer import PlantedScorer
 
 from prasanga.likelihoods.scoring import score_sentences
 from prasanga.likelihoods.structures import (
-    ALL,
     QUANTITIES,
     TRAITS_SCHEMA,
     StructureTables,
@@ -23,6 +22,7 @@ from prasanga.likelihoods.structures import (
     spread_by_structure,
 )
 from prasanga.likelihoods.templates import TRAIT_SENTENCES
+from prasanga.schema import BOTH_POLARITIES
 
 TERMS = {"male": ("ছেলে", "বালক"), "female": ("মেয়ে", "বালিকা")}
 PRIORS = {"ছেলে": 0.2, "বালক": 0.1, "মেয়ে": 0.05, "বালিকা": 0.05}
@@ -134,7 +134,7 @@ def test_both_polarities_together_and_the_twin_stand_beside() -> None:
     table = pl.concat([traits_table({"S1": [1.0, 3.0]}), traits_table({"S1": [5.0, 7.0]}, polarity="negative")])
     twins = gather_traits({"m": traits_table({"S1": [0.5, 1.5]}, model="m-random")})
     found = spread_by_structure(table, twins, n_resamples=0).filter(pl.col("quantity") == "corrected")
-    assert found["polarity"].to_list() == ["positive", "negative", ALL]
+    assert found["polarity"].to_list() == ["positive", "negative", BOTH_POLARITIES]
     assert found["mean"].to_list() == [2.0, 6.0, 4.0]
     assert found["twin_mean"].to_list() == [1.0, None, None]
     assert gather_traits({}) is None

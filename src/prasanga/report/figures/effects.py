@@ -17,9 +17,10 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as tables
-from prasanga.report.comparison import PAIRS, comparison_rows
+from prasanga.report.comparison import comparison_rows
 from prasanga.report.figures import LINE, MUTED, PAPER, canvas
 from prasanga.report.figures.canvas import (
     SIZES,
@@ -240,7 +241,7 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
         width: "column" (3.3 in) or "page" (6.8 in).
     """
     rows = comparison_rows(table)
-    by_type = rows.filter((pl.col("method") != PAIRS) | (pl.col("category") != OVERALL))
+    by_type = rows.filter((pl.col("method") != PAIRS.name) | (pl.col("category") != OVERALL))
     # the row over all pairs repeats the bias types, and their agreement leaves it out as well
     rows = by_type if len(by_type) else rows
     points = rows.with_columns(
@@ -252,7 +253,7 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
     rest = f" Not drawn: {missing} of {len(rows)} rows, without a number of both." if missing else ""
     return _plot_equality(
         [
-            (_head_of_method(method, part), part, 50.0 if method == PAIRS else 0.0)
+            (_head_of_method(method, part), part, 50.0 if method == PAIRS.name else 0.0)
             for (method,), part in points.group_by("method", maintain_order=True)
         ],
         points["model"].unique(maintain_order=True),
@@ -264,7 +265,7 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
 
 
 def _head_of_method(method: Any, points: pl.DataFrame) -> tuple[str, str]:
-    signs, is_pairs = points["same_sign"].drop_nulls(), method == PAIRS
+    signs, is_pairs = points["same_sign"].drop_nulls(), method == PAIRS.name
     said = f"{'side' if is_pairs else 'sign'} agrees in {signs.sum()} of {len(signs)}"
     return "Sentence pairs" if is_pairs else PUBLISHED_AS[method], said
 
