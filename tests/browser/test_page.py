@@ -151,7 +151,7 @@ def test_a_word_leads_to_its_sentences(open_page: OpenPage, page_file: Path) -> 
 def test_without_scripts_all_is_there(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(f"{page_file}#method-ceat", scripts=False)
     cell = page.locator(f"{HEAT}:visible td").first
-    assert "95 % interval over words: +0.360 to +1.440" in (cell.get_attribute("title") or "")
+    assert "95% interval over words: +0.360 to +1.440" in (cell.get_attribute("title") or "")
     page.locator("#numbers summary").first.click()
     rows = page.locator(f"{NUMBERS} tbody tr")
     expect(rows).to_have_count(18)

@@ -336,7 +336,7 @@ def _name_model(model: Mapping[str, Any]) -> str:
 def _section(method: str, found: Sequence[Number]) -> pages.Section:
     of_method = [number for number in found if number["method"] == method]
     show = sheets.one_decimal if method == PAIRS.name else sheets.with_sign
-    columns = ("percentage" if method == PAIRS.name else "effect", "95 % interval", "p", "twin", "rank", "its interval")
+    columns = ("percentage" if method == PAIRS.name else "effect", "95% interval", "p", "twin", "rank", "its interval")
     heads, label = _heads(of_method), method_named(method).label
     # a head is above the first row of its block
     rows = [_row(number, heads.pop(number["block"], None), show) for number in of_method]

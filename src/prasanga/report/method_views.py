@@ -536,7 +536,7 @@ def describe_estimate(row: EstimateRow) -> str:
     lines = [
         name_place(**row),
         f"effect size: {with_sign(row['effect_size'])}",
-        f"95 % interval over words: {grid.write_interval(row['ci_low'], row['ci_high'], with_sign)}",
+        f"95% interval over words: {grid.write_interval(row['ci_low'], row['ci_high'], with_sign)}",
         f"about the interval: {note}" if note else "",
         f"p_association: {p}, {f'{p_holm} by Holm' if is_number(row['p_association_holm']) else 'not corrected'}",
         f"random twins: {with_sign(twins)}{sheet.from_twins(row, 3)}" if is_number(twins) else "",
@@ -600,7 +600,7 @@ class _Scale:
     ) -> tuple[Markup, list[tuple[EstimateRow, float, float]]]:
         """Return the line through the effects of a model at the fixed lengths, and each effect with its place.
 
-        The 95 % intervals are a band around the line where all of them are known; those of other points are lines.
+        The 95% intervals are a band around the line where all of them are known; those of other points are lines.
         Contexts above a length (">75") are other texts: their effect is a point apart from the line.
         """
         there = [(n, row) for n, row in enumerate(rows) if row is not None and is_number(row["effect_size"])]

@@ -212,7 +212,7 @@ def _audit_tokenizers(results: Results, glosses: Mapping[str, str]) -> Iterator[
     rows, pieces = [], []
     for family, found in results.embeddings.audits.items():
         counts = (found[name] for name in ("n_forms", "n_occurrences", "n_unseen"))
-        rows.append((family, *counts, *(f"{100 * found[name]:.3g} %" for name in _DAMAGES)))
+        rows.append((family, *counts, *(f"{100 * found[name]:.3g}%" for name in _DAMAGES)))
         for row in results["tokenizer"].filter(model=family).iter_rows(named=True):
             examples = "; ".join(filter(None, (row[f"{name}_example"] for name in _DAMAGES)))
             texts = (row["stimulus"], glosses.get(row["stimulus"], ""), family, grid.pieces_as_text(row))

@@ -91,7 +91,7 @@ def test_types_of_few_pairs_are_not_ranked() -> None:
         "Over all 51 sentence pairs (English), m scores the stereotype higher in 51.0%. No difference from 50% was"
         " shown."
     )
-    assert finding.grounds.startswith("Exact 95 % interval 36.6 to 65.2 %; 50 is no preference. With both labels ")
+    assert finding.grounds.startswith("Exact 95% interval 36.6 to 65.2%; 50 is no preference. With both labels ")
     assert finding.grounds.endswith("Bias types of fewer than 20 pairs, too few to rank: 2.")
     (few,) = found_in(pairs_of(("age", 1.0, 12)))
     assert (few.sure, few.text) == (

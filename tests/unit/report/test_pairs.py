@@ -62,7 +62,7 @@ def test_a_percentage_of_a_few_pairs_is_not_the_one_that_is_named() -> None:
     some = planted_scores("bert", "hi", 0.6, n=20, types=("gender",))
     (said,) = findings_of_pairs(bias_percentage(pl.concat([few, some]), n_resamples=0))
     assert "0 of 3 bias percentages differ from 50" in said
-    assert "The farthest from 50, of those of 20 pairs or more, is 65.2 % (all pairs, Hindi, bert; 23 pairs;" in said
+    assert "The farthest from 50, of those of 20 pairs or more, is 65.2% (all pairs, Hindi, bert; 23 pairs;" in said
     (said,) = findings_of_pairs(bias_percentage(few, n_resamples=0))
     assert "None is of 20 pairs or more, too few to say which is far from 50." in said
     # what is a finding is named before what is farther by chance

@@ -59,7 +59,7 @@ def test_a_figure_has_its_caption_its_method_with_numbers_and_latex() -> None:
     lines = unescape(part.widget).splitlines()
     assert lines[0].endswith("In one column: figure, and figures/column/effect_by_length.pdf.")
     assert lines[1:3] == [r"\begin{figure*}\centering", r"\includegraphics{figures/effect_by_length.pdf}"]
-    assert r"Bars: 95 \% interval over words" in lines[3]
+    assert r"Bars: 95\% interval over words" in lines[3]
     assert lines[3].endswith(r"\label{fig:effect_by_length}")
     assert [path for path, _ in part.files] == [
         f"figures/{name}" for name in ("effect_by_length.pdf", "effect_by_length.svg", "column/effect_by_length.pdf")
