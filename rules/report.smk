@@ -1,13 +1,7 @@
 """Tables to figures and the page. Needs cached results only, and never imports torch."""
 
 from prasanga.report.figures import drawings_of, figure_files, tables_drawn
-from prasanga.report.paper_tables import (
-    describe_drawings,
-    list_read,
-    list_written,
-    plan_comparison,
-    plan_products,
-)
+from prasanga.report.products import describe_drawings, list_read, list_written, plan_comparison, plan_products
 
 COMPARISON = {}
 
@@ -43,7 +37,7 @@ BESIDE = [*figure_files(ON_PAGE, config["report"]), *TABLES, *CARDS]
 if COMPARISON:
     COMPARED = {
         method: paths if method == "pairs" else FILES.estimates(method.removesuffix("_bias"))
-        for method, paths in PRODUCTS["comparison"][0].items()
+        for method, paths in PRODUCTS["comparison"].sources.items()
         if method != "first_draws"
     }
 
@@ -73,7 +67,7 @@ rule write_tables:
     log:
         "logs/report/tables.log",
     params:
-        products=PRODUCTS,
+        products={name: list(product) for name, product in PRODUCTS.items()},
     script:
         "../workflow/scripts/write_tables.py"
 

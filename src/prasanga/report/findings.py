@@ -370,9 +370,8 @@ def count_comparisons(of_model: pl.DataFrame, differences: pl.DataFrame) -> tupl
         differences: structures compared, of any models.
     """
     compared = differences.filter(
-        pl.col("quantity").is_in(QUANTITIES_AS_SHOWN)
-        & pl.col("ratio_low").is_finite()
-        & pl.col("ratio_high").is_finite(),
+        pl.col("quantity").is_in(QUANTITIES_AS_SHOWN),
+        pl.all_horizontal(pl.col("ratio_low", "ratio_high").is_finite()),
         model=of_model["model"][0],
         polarity=_choose_polarity(of_model),
     )

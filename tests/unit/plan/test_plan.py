@@ -24,7 +24,7 @@ from prasanga.plan.runs import (
     require_config_of_results,
     require_results,
 )
-from prasanga.report.paper_tables import plan_comparison, plan_products
+from prasanga.report.products import plan_comparison, plan_products
 
 Config = dict[str, Any]
 Planned = Callable[..., StudyPlan]
@@ -271,7 +271,9 @@ def test_the_files_of_a_study_are_these(planned: Planned, name: str) -> None:
         "data": files.data(),
         "numbers": files.tables_of_numbers(),
         "records": files.records(),
-        "products": plan_products(study.config, files.results, files.data(), {}),
+        "products": {
+            name: list(each) for name, each in plan_products(study.config, files.results, files.data(), {}).items()
+        },
     }
     golden = HERE / f"files_of_{name}.json"
     if os.environ.get("WRITE_GOLDEN"):

@@ -487,7 +487,10 @@ def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width
         width: "column" (3.3 in) or "page" (6.8 in).
     """
     is_open = ~(pl.col("p_association_holm") <= ALPHA).fill_null(value=False)
-    rows = _select_enough_words(multiverse).filter(category=category).sort("effect_size").with_columns(is_open=is_open)
+    # only those with enough words for a finding
+    enough = pl.Series([not tables.few_words(row) for row in multiverse.iter_rows(named=True)], dtype=pl.Boolean)
+    rows = multiverse.filter(enough).filter(category=category).sort("effect_size")
+    rows = rows.with_columns(pl.col(*_SPECIFIED).cast(pl.String), is_open=is_open)
     shown = {method: part for method in METHODS if (part := rows.filter(method=method)).height}
     if not shown:
         raise NothingToDrawError(f"{category} has no estimate under any choices.")
@@ -510,12 +513,6 @@ def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width
         _draw_curve(panel, part, listed, style)
         panel.set_ylim(_CURVE + most + 0.8, -0.8)
     return figure
-
-
-def _select_enough_words(multiverse: pl.DataFrame) -> pl.DataFrame:
-    """Return the specifications whose words are enough for a finding."""
-    enough = [not tables.few_words(row) for row in multiverse.iter_rows(named=True)]
-    return multiverse.filter(pl.Series(enough, dtype=pl.Boolean)).with_columns(pl.col(*_SPECIFIED).cast(pl.String))
 
 
 def _list_choices(rows: pl.DataFrame) -> list[tuple[str, str]]:
