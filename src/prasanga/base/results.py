@@ -216,11 +216,13 @@ def tell_origin(file: Path) -> str:
             f"{own}: it has no record of what it was made from. Name a Parquet table, a figure or a list of vectors;"
             " the page has its record under `How it was made`."
         )
-    sources, reached = dict[str, str](), [record]
-    for one in reached:
-        for path in one["inputs"].keys() - sources.keys():
-            sources[path] = one["inputs"][path]
-            reached += [read_record(Path(path))] if Path(path).is_file() else []
+    sources, waiting = dict[str, str](), [record]
+    while waiting:
+        inputs = waiting.pop()["inputs"]
+        for path in inputs.keys() - sources.keys():
+            sources[path] = inputs[path]
+            if Path(path).is_file():
+                waiting.append(read_record(Path(path)))
     ours = {path for path in sources if Path(path).parts[:1] == file.parts[:1]}
     said = {
         str(own): {"stage": record["stage"], **record["version"]},
@@ -291,11 +293,16 @@ def fingerprints(files: Iterable[Path]) -> dict[Path, str]:
 
     found = {}
     for file in files:
-        reached, digests = [file], list[str]()
-        for path in reached:
+        reached, waiting, digests = {file}, [file], list[str]()
+        while waiting:
+            path = waiting.pop()
             code, imports = read(path)
-            digests += [code, *(map(sha256_of_file, _data_files(path.parent)) if path.name == "__init__.py" else ())]
-            reached += {find(module, name) for module, name, _ in imports} - set(reached)
+            digests.append(code)
+            if path.name == "__init__.py":
+                digests += map(sha256_of_file, _data_files(path.parent))
+            new = {find(module, name) for module, name, _ in imports} - reached
+            reached |= new
+            waiting += new
         found[file] = digest_of(sorted(digests))
     if len(known) > n_known:
         write_cache(cache_file, key, dict(list(known.items())[-_KEPT:]))

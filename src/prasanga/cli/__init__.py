@@ -248,14 +248,14 @@ def compare(
     """Compare studies, also ones that others sent: a page, a CSV, ranks with their intervals."""
     from prasanga.base.errors import printable
     from prasanga.base.io import write_text
-    from prasanga.extras import studies as report
+    from prasanga.extras.studies import compared, comparison_to_csv, read_studies, render_comparison, what_differs
 
-    read = report.read_studies(studies)
-    found = report.compared(read)
+    read = read_studies(studies)
+    found = compared(read)
     directory.mkdir(parents=True, exist_ok=True)
-    write_text(directory / "index.html", report.render_comparison(read, found))
-    write_text(directory / "comparison.csv", report.comparison_to_csv(found))
-    for sentence in report.what_differs(read, found):
+    write_text(directory / "index.html", render_comparison(read, found))
+    write_text(directory / "comparison.csv", comparison_to_csv(found))
+    for sentence in what_differs(read, found):
         typer.echo(printable(sentence), err=True)
     for name in ("index.html", "comparison.csv"):
         typer.echo(printable(str(directory / name)))

@@ -193,7 +193,7 @@ def read_embeddings(
         {stimulus: (occurrence ids, (n, d) float32)}, n rows in the order of the shards. Float16 shards are widened.
 
     Raises:
-        InputError: a shard is missing or does not belong to the list (`prasanga.embeddings.shard_paths`).
+        InputError: a shard is missing or does not belong to the list (`prasanga.embeddings.shards.shard_paths`).
     """
     return dict(StoredEmbeddings(list_path, stimuli, twin=twin))
 

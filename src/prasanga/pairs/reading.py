@@ -525,7 +525,9 @@ def _refuse_mistakes(path: Path, pairs: pl.DataFrame, layout: Layout) -> None:
         earlier=pl.col("row").first().over("pair_id", "language"),
     )
     for mistake, is_wrong in mistakes.items():
-        for pair in pairs.filter(is_wrong).head(1).iter_rows(named=True):
+        wrong = pairs.filter(is_wrong)
+        if len(wrong):
+            pair = wrong.row(0, named=True)
             raise InputError(f"{path}, record {pair['row']} (pair {pair['pair_id']}): {mistake.format(**pair)}")
     for pair in pairs.filter((pl.col("modified") != "") | (pl.col("agreeing") != "")).iter_rows(named=True):
         aligned = align_words(pair["first"], pair["second"])

@@ -152,8 +152,9 @@ class StudyPlan:
             require_layout(settings["layout"], f"pairs.sets.{name}.layout")
             if computed:  # otherwise results of an earlier run would replace absent pairs
                 require_file(f"pairs.sets.{name}", settings["path"], "a file of pairs (docs/pairs.md)")
-        for name, settings in config["models"].items() if computed else ():
-            require_folder(name, settings.get("path", name))
+        if computed:
+            for name, settings in config["models"].items():
+                require_folder(name, settings.get("path", name))
         lengths = [parse_length(length) for length in samples["lengths"]]
         require_longest(lengths, samples["longest"])
         labels = {length.file_name: length.label for length in lengths} if config["categories"] else {}
@@ -220,7 +221,9 @@ class StudyPlan:
 _LIBRARIES = ("ftfy", "PyYAML", "regex")
 _EXCHANGED_BY_PAPER = ("C6", "C7", "C8", "C9")
 _KEYS = {
-    **{"ceat": "categories", "seat": "seat.categories", "weat": "static.categories"},
+    "ceat": "categories",
+    "seat": "seat.categories",
+    "weat": "static.categories",
     "log_probability": "log_probability.categories",
 }
 Categories = dict[str, Any]

@@ -42,7 +42,7 @@ class Files:
     """The files of a study, as paths from its folder.
 
     Attributes:
-        results: the tables that the report is made from, by the fields of `prasanga.report.study.Results`: all that
+        results: the tables that the report is made from, by their names in `prasanga.report.study.Results`: all that
             the study makes or, where figures are drawn from what is there, those.
         missing: a sentence for each table that this run does not make and that is not there.
     """
@@ -51,10 +51,18 @@ class Files:
         self._study, self._config = study, study.config
         embedded, scored, texts = study.embedded, study.scored, study.texts
         self._names: dict[str, Iterable[str]] = {
-            **{"model": sorted(embedded.models), "twin": embedded.twins, "bucket": study.buckets, "set": study.sets},
-            **{"scored": scored.models, "scored_twin": scored.twins, "length": study.labels, "audit": AUDIT},
-            **{"family": sorted(self._config["models"]), "vectors": sorted(self._config["static"]["vectors"])},
-            **{"shard": sorted(texts.shards), "supplement": sorted(texts.supplement)},
+            "shard": sorted(texts.shards),
+            "supplement": sorted(texts.supplement),
+            "audit": AUDIT,
+            "length": study.labels,
+            "bucket": study.buckets,
+            "family": sorted(self._config["models"]),
+            "model": sorted(embedded.models),
+            "twin": embedded.twins,
+            "vectors": sorted(self._config["static"]["vectors"]),
+            "set": study.sets,
+            "scored": scored.models,
+            "scored_twin": scored.twins,
         }
         self._has_texts, self._has_templates = bool(embedded.models and study.labels), study.asks_for(SEAT)
         finished = self.finished()
@@ -97,7 +105,7 @@ class Files:
         return self.fill(SEGMENTS, bucket=[bucket or self._study.buckets[0]])
 
     def first_layer(self, model: str, bucket: str = "") -> list[str]:
-        """Return the same shards of the model's first layer, whose job embeds the others too; none for that one."""
+        """Return the first layer's files of the same shards, because one job embeds all layers; none for that layer."""
         embedded = self._study.embedded
         alike = embedded.twins if model in embedded.twins else embedded.models
         first = next(name for name, each in alike.items() if each["family"] == alike[model]["family"])
@@ -109,8 +117,10 @@ class Files:
     def estimates(self, method: str, ending: str = ".parquet", *, twins: bool = False) -> list[str]:
         """Return the tables that the jobs of a method write, or of its random copies; none of one not asked for."""
         measured = method_named(method)
-        names = self._study.find_measured(measured)[twins] if measured.is_asked_for(self._config) else []
-        return [f"results/{measured.stage}/{method}/{name}{ending}" for name in names]
+        if not measured.is_asked_for(self._config):
+            return []
+        models, copies = self._study.find_measured(measured)
+        return [f"results/{measured.stage}/{method}/{name}{ending}" for name in (copies if twins else models)]
 
     def gathered(self, method: Method) -> dict[str, Any]:
         """Return what the tables of a method are gathered from.
@@ -120,9 +130,8 @@ class Files:
             and pieces of words; `resamples` and `convergence` of CEAT.
         """
         study, name = self._study, method.name
-        twins = dict[str, list[str]]()
-        for path in self.estimates(name, twins=True):
-            twins.setdefault(Path(path).parts[3].removesuffix(".parquet").removesuffix(TWIN_ENDING), []).append(path)
+        twin_of = study.embedded.twin_of | study.scored.twin_of
+        twins = {twin_of[Path(path).stem]: [path] for path in self.estimates(name, twins=True)}
         models = study.embedded.models if method.unit == CEAT.unit else {}
         reports = {model: f"results/models/{each['family']}.tokenizer.parquet" for model, each in models.items()}
         parts = ("estimates", "words", "templates", *(("resamples", "convergence") if method == CEAT else ()))
@@ -166,7 +175,7 @@ class Files:
     # ---- results and the page
 
     def finished(self) -> dict[str, str]:
-        """Return the tables of a finished study by the fields of `prasanga.report.study.Results`."""
+        """Return the tables of a finished study, by their names in `prasanga.report.study.Results`."""
         return {
             table.name: f"results/{table.path}.parquet"
             for method in METHODS
@@ -218,7 +227,7 @@ class Files:
         return found if study.embedded.models else {}
 
     def shown(self) -> dict[str, Any]:
-        """Return what the page shows, by the fields of `prasanga.report.study.Results`."""
+        """Return what the page shows, by its name in `prasanga.report.study.Results`."""
         words = {"categories": "results/lexicon/categories.json", "forms": "results/lexicon/forms.parquet"}
         has_words = {"ceat_words", *names_of(FAMILY)} & self.results.keys()
         measured = [f"{method.name}_words" for method in FAMILY[1:] if method.name in self.results]
@@ -477,7 +486,7 @@ class Settings:
         return {"n_twins": n_twins, "test": self._test(), **self.select(keys)}
 
     def term_strength(self) -> Values:
-        """Return the same for log-probability bias, besides words and scores."""
+        """Return what changes the strength of log-probability bias, besides words and scores."""
         keys = "calibration: repetitions shifts; log_probability: exchanged terms; seed"
         return {"test": self._test(), **self.select(keys)}
 

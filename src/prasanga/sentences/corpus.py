@@ -237,11 +237,11 @@ def too_long(path: Path, offset: int) -> InputError:
     )
 
 
-def not_utf8(path: Path, at: int, line: int, error: UnicodeDecodeError) -> InputError:
-    """Return the error for a line that is not UTF-8 from the byte `at` of the whole text on."""
+def describe_not_utf8(at: int, line: int, error: UnicodeDecodeError) -> str:
+    """Return what is wrong with a line that is not UTF-8 from the byte `at` of the whole text on, and the remedy."""
     shown = error.object[error.start : error.start + 8].hex(" ")
-    return InputError(
-        f"{path}: not UTF-8 at byte {at} of the decompressed text (line {line}): found the bytes {shown}."
+    return (
+        f"not UTF-8 at byte {at} of the decompressed text (line {line}): found the bytes {shown}."
         " Convert the file to UTF-8, or write `corpus.errors: skip-line` to leave such lines out and count them."
     )
 

@@ -29,8 +29,8 @@ from prasanga.sentences.corpus import (
     LONGEST_LINE,
     Errors,
     Shard,
+    describe_not_utf8,
     is_remote,
-    not_utf8,
     open_decompressed,
     too_long,
 )
@@ -328,7 +328,7 @@ def _normalized(block: Block, normalizer: Normalizer, errors: Errors, path: Path
         except UnicodeDecodeError as error:
             first, begins = int(block.offsets[line]), int(block.lines.starts[line])
             at = first + error.start + 3 * (begins == 3 and first == 0)  # behind the byte order mark
-            raise not_utf8(path, at, _line_number(path, at), error) from None
+            raise InputError(f"{path}: {describe_not_utf8(at, _line_number(path, at), error)}") from None
         raise AssertionError("only lines that are not UTF-8 are refused")
     return lines, undecodable
 

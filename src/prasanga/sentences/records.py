@@ -26,8 +26,8 @@ from prasanga.sentences.corpus import (
     Format,
     ReadingReport,
     Shard,
+    describe_not_utf8,
     explaining,
-    not_utf8,
     open_columns,
     open_decompressed,
     read_lines,
@@ -129,8 +129,7 @@ def word_of(path: str | Path) -> str:
 
 
 def _not_utf8(error: UnicodeDecodeError, line: int, offset: int) -> _UnusableError:
-    said = str(not_utf8(Path(), offset + error.start, line, error)).partition(": ")[2]
-    return _UnusableError(said)
+    return _UnusableError(describe_not_utf8(offset + error.start, line, error))
 
 
 # --------------------
@@ -271,7 +270,7 @@ def _parquet_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.A
 
 
 def _arrow_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.Array]]:
-    """Yield the same of an Arrow file, in the stream format (as datasets writes it) or the file format."""
+    """Yield rows of an Arrow file, of the file or the stream format (which datasets writes), and the number of the first."""
     is_file = source.read(6) == b"ARROW1"
     source.seek(0)
     reader = ipc.open_file(source) if is_file else ipc.open_stream(source)
