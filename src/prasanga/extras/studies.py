@@ -100,12 +100,15 @@ def read_summary(file: Path) -> dict[str, Any]:
     try:
         summary = json.loads(file.read_bytes())
         json.dumps(summary, allow_nan=False)  # JSON has no NaN and no infinite number
-        layout, version = summary["schema"], summary["program"]["version"]
-    except (OSError, ValueError, RecursionError, LookupError, TypeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"{file}: no summary of a study can be read ({reason(error)}). Name a study's folder or its summary.json;"
             " `prasanga figures` makes it."
         ) from None
+    program = summary.get("program") if isinstance(summary, dict) else None
+    if not isinstance(program, dict) or program.get("name") != "prasanga":
+        raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
+    layout, version = summary.get("schema"), program.get("version")
     if layout != SCHEMA:
         raise InputError(
             f"{file}: layout {layout!r} of prasanga {version}; this version reads {SCHEMA}. Make it again with this"

@@ -112,6 +112,8 @@ def score_pairs(
         if pairs[column].null_count():
             row = pairs[column].is_null().arg_max()
             raise InputError(f"pairs: row {row} has no {column}. Write it, or leave the pair out.")
+        if pairs[column].dtype.is_numeric():
+            raise InputError(f"pairs: column {column} has numbers ({pairs[column][0]}). Give text.")
     pairs = pairs.drop(SCORES.names(), strict=False)
     scorer = model if isinstance(model, Scorer) else load_scorer(model, kind=family, **loading)
     if family not in ("auto", scorer.kind):

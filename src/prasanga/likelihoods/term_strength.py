@@ -62,6 +62,7 @@ class TermStudies(Studies):
         n_templates = int(places.max()) + 1
         super().__init__(units, n_templates if n_templates >= FEWEST_TEMPLATES else 0, rule, rng)
         self._scores, self._copies, self._spelled = scores, copies, spelled
+        self._signs = np.where(np.arange(scores.n_attributes) < scores.n_first, 0.5, -0.5)
         self._scatter = [find_scatter(each.crossed_scores(), rule.std) for each in (scores, *copies)]
         self._n_items = len(places) / scores.n_targets
         belongs = (scores.words[:, None] == np.arange(scores.n_targets)).astype(np.float64)
@@ -69,6 +70,7 @@ class TermStudies(Studies):
         # a word that has no other sentence keeps those that it has
         weights = [belongs, *(np.where(each.any(axis=0), each, belongs) for each in left)]
         self._averages = np.array([each / each.sum(axis=0) for each in weights])
+        self._corrected = self._averages[0].T @ (scores.fill - scores.prior)  # (n_words, n_terms)
         self._judge_of_words = Judge(
             Units.from_sizes(scores.n_a, scores.n_b),
             Units.from_sizes(scores.n_first, scores.n_attributes - scores.n_first),
@@ -140,6 +142,10 @@ class TermStudies(Studies):
         def test_attributes(which: Flags) -> FloatArray:
             in_x = is_x[which]
             means = in_x / in_x.sum(axis=1, keepdims=True) - ~in_x / (~in_x).sum(axis=1, keepdims=True)
+            if self._scores.terms == "mean":  # terms have associations of their own, which are tested like words
+                moved_apart = (added[which] * means).sum(axis=1, keepdims=True) * self._signs
+                associations = means @ self._corrected + moved_apart
+                return judge.partitions[1].test(associations, is_a if len(is_a) == 1 else is_a[which])
             reach, shares = self._interpolate(added[which])
             weights = (shares * means[..., None]).reshape(len(means), -1).astype(np.float32)
             found = self._tabulate(judge, reach) @ weights.T
@@ -163,8 +169,7 @@ class TermStudies(Studies):
         in `reach`.
         """
         dealt, scores = judge.partitions[1].label_words(), self._scores
-        first = np.where(np.arange(scores.n_attributes) < scores.n_first, 0.5, -0.5)
-        moved = [replace(scores, fill=scores.fill + reach * node * first) for node in _NODES]
+        moved = [replace(scores, fill=scores.fill + reach * node * self._signs) for node in _NODES]
         rows = max(1, _BLOCK // len(scores.fill))
         blocks = [dealt[start : start + rows] for start in range(0, len(dealt), rows)]
         found = np.empty((len(dealt), scores.n_targets, len(_NODES)), dtype=np.float32)

@@ -11,14 +11,19 @@ import io
 import logging
 import lzma
 import os
+import shutil
+import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -264,6 +269,7 @@ def unreadable(path: Path, error: OSError) -> InputError:
 
 _AHEAD = 1 << 22  # bytes per request
 _PATIENCE = 60  # seconds without an answer
+_PAUSES = (0.5, 1.0)  # seconds before a request that failed is repeated
 
 
 class RemoteFile(NamedTuple):
@@ -379,17 +385,25 @@ class _HttpFile(AbstractBufferedFile):  # type: ignore[misc]
         return self._request(start, end)[1]
 
     def _request(self, start: int, end: int) -> tuple[Mapping[str, str], bytes]:
-        from huggingface_hub.utils import http_backoff  # type: ignore[attr-defined]
-
-        asked = {"Range": f"bytes={start}-{end - 1}"}
-        answer = http_backoff("GET", self.path, max_retries=2, headers=asked, timeout=_PATIENCE)
-        answer.raise_for_status()
-        if answer.status_code != 206:
+        for pause in (*_PAUSES, 0.0):
+            try:
+                with _open(self.path, Range=f"bytes={start}-{end - 1}") as answer:
+                    status, headers, content = answer.status, answer.headers, answer.read()
+                break
+            except (OSError, HTTPException) as error:
+                if not pause or (isinstance(error, HTTPError) and error.code < 500):
+                    raise
+                time.sleep(pause)
+        if status != 206:
             raise InputError(
                 f"{self.path}: the server does not send parts of a file (ranges of bytes). Fetch the file, and name it"
                 " by its path in `corpus.texts`."
             )
-        return answer.headers, answer.content
+        return headers, content
+
+
+def _open(url: str, **headers: str) -> Any:
+    return urlopen(Request(url, headers={"User-Agent": "prasanga", **headers}), timeout=_PATIENCE)
 
 
 def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
@@ -406,18 +420,19 @@ def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
     Raises:
         InputError: the address cannot be reached, has no file, ends too early, or has other content than `sha256`.
     """
-    from huggingface_hub.utils import http_stream_backoff  # type: ignore[attr-defined]
-
+    if not url.startswith(("https://", "http://")):
+        raise InputError(f"{url!r} is no address to fetch from; it must begin with https:// or http://.")
     try:
-        with (
-            http_stream_backoff("GET", url, max_retries=1, timeout=_PATIENCE) as answer,
-            replacing(target) as temporary,
-        ):
-            answer.raise_for_status()
+        with _open(url) as answer, replacing(target) as temporary:
             with temporary.open("wb") as file:
-                for piece in answer.iter_bytes():
-                    file.write(piece)
-            found = sha256_of_file(temporary)
+                shutil.copyfileobj(answer, file)
+            found, size, expected = (
+                sha256_of_file(temporary),
+                temporary.stat().st_size,
+                answer.headers["Content-Length"],
+            )
+            if expected is not None and int(expected) != size:
+                raise InputError(f"{url}: the connection ended after {size} of {expected} bytes. Try again.")
             if sha256 is not None and found != sha256.lower():
                 raise InputError(
                     f"{url}: the content has the sha256 {found}, but {sha256.lower()} is wanted. The file has changed."

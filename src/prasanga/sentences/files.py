@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, reason
 from prasanga.base.io import made_from, read_document, write_document
 from prasanga.base.places import require_no_braces
 from prasanga.sentences.corpus import (
@@ -282,13 +282,18 @@ def _is_data(file: Path) -> bool:
     state_file = file.with_name("state.json")
     if not state_file.is_file():
         return file.name.startswith("data") or not file.with_name("dataset_info.json").is_file()
-    state = read_document(state_file)
-    names = [each.get("filename") for each in state.get("_data_files", [])]
-    missing = [name for name in names if not file.with_name(name).is_file()]
-    if missing or state.get("_indices_data_files"):
-        problem = (
-            f"has no file {missing[0]!r}, which is one of its parts" if missing else "is a selection from its files"
-        )
+    problem, names = "", list[str]()
+    try:
+        state = json.loads(state_file.read_text(encoding="utf-8"))
+        names = [each["filename"] for each in state["_data_files"]]
+        missing = [name for name in names if not file.with_name(name).is_file()]
+        if state.get("_indices_data_files"):
+            problem = "is a selection from its files"
+        elif missing:
+            problem = f"has no file {missing[0]!r}, which is one of its parts"
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        problem = f"cannot be read as the library datasets writes it ({reason(error)})"
+    if problem:
         raise InputError(
             f"{state_file}: the data set {problem}. Save it again with `dataset.flatten_indices().save_to_disk(...)`,"
             " or name its files by a pattern such as `folder/*.arrow`."

@@ -270,7 +270,7 @@ def _parquet_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.A
 
 
 def _arrow_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.Array]]:
-    """Yield rows of an Arrow file, of the file or the stream format (which datasets writes), and the number of the first."""
+    """Yield rows of an Arrow file, or of a stream as datasets writes it, and the number of the first."""
     is_file = source.read(6) == b"ARROW1"
     source.seek(0)
     reader = ipc.open_file(source) if is_file else ipc.open_stream(source)

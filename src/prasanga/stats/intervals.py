@@ -44,7 +44,7 @@ FEWEST_TEMPLATES = 4
 """Templates that an interval over them needs (docs/statistics.md has how often it holds)."""
 
 EQUIVALENT = 0.05
-"""Below this p an effect counts as within the margin."""
+"""An effect with at most this p counts as within the margin."""
 
 _LEVEL = 0.95
 
@@ -169,7 +169,7 @@ def interval(
     """Return the interval of an effect size, and whether the effect is near 0.
 
     Two one-sided tests ask whether the effect is above -`margin`, and below `margin`; p is the larger of theirs
-    (Schuirmann 1987): p is below .05 where the 90 % interval lies within the margin.
+    (Schuirmann 1987): p is at most .05 where the 90% interval lies within the margin.
 
     Args:
         effect: that is reported; it may rest on more draws than those without a unit.

@@ -213,3 +213,20 @@ def test_the_package_is_light_to_import() -> None:
     code = f"import sys, prasanga.associations; assert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
     source = str(Path(prasanga.__file__).parents[1])
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": source})
+
+
+def test_a_context_that_is_lost_moves_its_own_word_alone() -> None:
+    rng = np.random.default_rng(11)
+    stimuli = dict.fromkeys([*FLOWERS, *INSECTS, *PLEASANT, *UNPLEASANT])
+    given = {w: ([f"{w}{i:03d}" for i in range(300)], rng.standard_normal((300, 5))) for w in stimuli}
+    settings = CeatSettings(30, ["random"], test=TestSettings(n_resamples=40, n_shuffles=0))
+
+    def replicates(vectors: Any) -> np.ndarray:
+        tables = measure_ceat({"C1": C1}, {"9": vectors}, model="m", settings=settings)
+        return np.array(tables.resamples["replicates"][0].as_py())
+
+    ids, of_word = given["বেলি"]
+    fewer = given | {"বেলি": (ids[:7] + ids[8:], np.delete(of_word, 7, axis=0))}
+    other = {w: (i, rng.standard_normal(v.shape)) for w, (i, v) in given.items()}
+    apart = {name: np.abs(replicates(v) - replicates(given)).max() for name, v in (("fewer", fewer), ("other", other))}
+    assert apart["fewer"] < 0.1 * apart["other"]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from prasanga.associations import CeatSettings, TestSettings, ceat, measure_ceat
+from prasanga.base.errors import InputError
 from prasanga.extras.multiverse import ModelVectors, measure_multiverse, variants_of_contexts
 from prasanga.report.grid import few_words
 from prasanga.schema import group_lost_words
@@ -102,3 +103,15 @@ def test_a_repetition_is_told_and_is_not_a_loss() -> None:
     }
     assert sum(row[f"listed_{side}"] - row[f"n_{side}"] for side in "xyab") == 1  # a repetition is not a loss
     assert few_words(row) == ""
+
+
+def test_given_draws_have_a_column_for_each_word_as_listed() -> None:
+    draws = np.random.default_rng(1).integers(20, size=(30, 39))
+    twice = ceat(EMBEDDINGS, *sets(TWICE), draws=draws)
+    assert twice.lost == ""
+    assert twice.to_frame()["n_a"].to_list() == [11]
+    other = draws.copy()
+    other[:, 9] = (draws[:, 9] + 1) % 20  # the second column of x0
+    assert ceat(EMBEDDINGS, *sets(TWICE), draws=other).combined.effect != twice.combined.effect
+    with pytest.raises(InputError, match=r"Give integers, \(n_samples, 39\)"):
+        ceat(EMBEDDINGS, *sets(TWICE), draws=draws[:, :36])

@@ -254,7 +254,8 @@ def test_studies_of_one_name_are_told_apart_by_where_they_lie(write: Write) -> N
     ("change", "said"),
     [
         (lambda text: text[:-40], "no summary of a study can be read ("),
-        (lambda _: "[1]", "no summary of a study can be read ("),
+        (lambda _: "[1]", "no summary of a study. Name a study's folder"),
+        (lambda _: "{}", "no summary of a study. Name a study's folder"),
         (lambda text: text.replace('"effect_size": 0.2', '"effect_size": 1e999'), "Out of range float values"),
         (lambda text: text.replace('"effect_size": 0.2', '"effect_size": "0.2"'), "damaged at `methods.seat`"),
         (lambda text: text.replace('"schema": 4', '"schema": 3'), "layout 3 of prasanga"),

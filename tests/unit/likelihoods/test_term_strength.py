@@ -15,6 +15,7 @@ from prasanga.associations.strength import measure_strengths
 from prasanga.likelihoods.categories import TermScores
 from prasanga.likelihoods.term_strength import TermStudies, build_term_studies
 from prasanga.schema import TABLES
+from prasanga.stats.crossed import contributions
 from prasanga.stats.intervals import BesideTwins, compare_with_twins, interval, omit_templates, omit_units
 from prasanga.stats.permutation import Units
 from prasanga.stats.strength import Rule, measure_strength
@@ -24,15 +25,25 @@ WORDS = Units.from_sizes
 
 
 def draw_scores(
-    rng: np.random.Generator, n_words: int, n_terms: int, n_templates: int = 3, terms: str = "log-sum-exp"
+    rng: np.random.Generator,
+    n_words: int,
+    n_first: int,
+    n_templates: int = 3,
+    terms: str = "log-sum-exp",
+    n_second: int | None = None,
 ) -> TermScores:
-    """Scores without a bias: a word and a term go together by chance, in all sentences of the word."""
+    """Scores without a bias: a word and a term go together by chance, in all sentences of the word.
+
+    Terms of the first set vary three times as much if the second has another number.
+    """
+    n_terms = n_first + (n_second or n_first)
     words = np.repeat(np.arange(2 * n_words), n_templates)
-    prior = rng.normal(-6, 1, 2 * n_terms) + rng.normal(0, 0.1, (len(words), 2 * n_terms))
-    of_pairs = rng.normal(0, 0.5, (2 * n_words, 2 * n_terms))[words]
-    together = 0.5 * np.outer(rng.normal(size=2 * n_words)[words], rng.normal(size=2 * n_terms))
+    prior = rng.normal(-6, 1, n_terms) + rng.normal(0, 0.1, (len(words), n_terms))
+    of_pairs = rng.normal(0, 0.5, (2 * n_words, n_terms))[words]
+    of_terms = rng.normal(size=n_terms) * np.where(np.arange(n_terms) < n_first, 3 if n_second else 1, 1)
+    together = 0.5 * np.outer(rng.normal(size=2 * n_words)[words], of_terms)
     fill = prior + together + of_pairs + rng.normal(0, 0.2, prior.shape)
-    return TermScores(fill, prior, words, n_terms, n_words, n_words, terms)
+    return TermScores(fill, prior, words, n_first, n_words, n_words, terms)
 
 
 def simulate(
@@ -73,7 +84,11 @@ def find_one(
     settings = TestSettings(alternative=rule.alternative, statistic=rule.statistic, n_permutations=100_000)
     how: dict[str, Any] = {"alternative": rule.alternative, "statistic": rule.statistic, "n_resamples": 10}
     p = [targets.test(cosines.word_scores(), rng=np.random.default_rng(), noise=0.0, **how).p_value]
-    p.append(moved.test_terms(units[1], settings, np.random.default_rng()).p_value)
+    if moved.terms == "mean":
+        of_terms = contributions(cosines)
+        p.append(units[1].test(of_terms, rng=np.random.default_rng(), noise=0.0, **how).p_value)
+    else:
+        p.append(moved.test_terms(units[1], settings, np.random.default_rng()).p_value)
     counted = cosines if moved.terms == "mean" else moved
     sampled, effect = (targets, units[1]), cosines.effect(rule.std)
     omitted = omit_units(counted, cosines, sampled, rule.std)
@@ -91,12 +106,14 @@ def find_one(
 
 
 PAIRS = Units(tuple(range(8)), tuple(range(8)), True)
+UNEQUAL = Units((0, 0, 1, 2, 3, 4, 5, 6, 7), tuple(range(9)))
 CLUSTERS = Units((0, 0, 1, 2, 3, 4, 5, 6, 7), (0, 1, 2, 3, 4, 5, 6, 7, 7))
 DESIGNS: dict[str, Any] = {
     "words": (WORDS(8, 8), WORDS(8, 8), Rule(0.05), 3, 0, "log-sum-exp", 4),
     "copies": (WORDS(8, 8), PAIRS, Rule(0.05), 2, 3, "log-sum-exp", 12),
     "templates": (WORDS(8, 8), PAIRS, Rule(0.05), 5, 0, "log-sum-exp", 12),
     "means": (WORDS(8, 8), PAIRS, Rule(0.02, std="pooled"), 3, 0, "mean", 12),
+    "means of unequal sets": (WORDS(8, 8), UNEQUAL, Rule(0.05), 3, 0, "mean", 12),
     "one-sided": (WORDS(8, 8), PAIRS, Rule(0.05, alternative="greater"), 3, 0, "log-sum-exp", 12),
     "pairs": (PAIRS, PAIRS, Rule(0.05), 3, 0, "log-sum-exp", 12),
     "clusters": (CLUSTERS, PAIRS, Rule(0.05), 3, 0, "log-sum-exp", 12),
@@ -108,7 +125,8 @@ def test_many_studies_at_a_time_find_what_one_at_a_time_finds(name: str) -> None
     """Sentences are taken to scatter as much without a word as with it: at most 5% of decisions may differ."""
     targets, attributes, rule, n_templates, n_twins, terms, n = DESIGNS[name]
     rng, shifts = np.random.default_rng(7), (1.0, 2.0, 3.5)
-    scores = [draw_scores(rng, len(targets.first), 8, n_templates, terms) for _ in range(1 + n_twins)]
+    n_first, n_second = len(attributes.first), len(attributes.second) if attributes is UNEQUAL else None
+    scores = [draw_scores(rng, len(targets.first), n_first, n_templates, terms, n_second) for _ in range(1 + n_twins)]
     units = targets, attributes
     found = simulate(scores, units, rule, n_templates, 3).shift(n, shifts)
     labels = targets.relabel(n, simulate(scores, units, rule, n_templates, 3).rng)
