@@ -18,7 +18,7 @@ from typing import Any
 
 from prasanga.base.io import digest_of, sha256_of_file
 from prasanga.base.places import named, require_no_braces
-from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, TWIN_ENDING, Method, method_named, names_of
+from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, Method, method_named, names_of
 from prasanga.plan import StudyPlan
 from prasanga.plan.models import find_kind, list_model_files, list_questions
 from prasanga.samples import counts_of
