@@ -195,10 +195,12 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
         threads: of this process.
 
     Raises:
-        InputError: as `load_encoder`.
+        InputError: the files of a model on this machine were replaced after its check; as `load_encoder`.
     """
     from prasanga.embeddings.encoder import load_encoder
+    from prasanga.models.hub import require_unchanged
 
+    require_unchanged(settings.model, report["identity"], settings.options, root)
     encoder = load_encoder(
         settings.model,
         revision=report["identity"].get("commit", settings.revision),

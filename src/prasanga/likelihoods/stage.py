@@ -283,8 +283,10 @@ def _ask(kind: _Kind, scorer: Scorer, rows: pl.DataFrame, settings: Mapping[str,
 def _load(which: Mapping[str, Any], job: Job, identity: dict[str, str]) -> Scorer:
     """Load the model; of one of the hub the commit that was checked, wherever its branch has moved since."""
     from prasanga.likelihoods.engine import load_scorer
+    from prasanga.models.hub import require_unchanged
 
     options = ModelOptions(**{**which["options"], "cards": job.cards})
+    require_unchanged(which["model"], identity, options, job.kept)
     return load_scorer(
         which["model"],
         revision=identity.get("commit", which["revision"]),

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +21,7 @@ import huggingface_hub
 from huggingface_hub import constants, errors
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.io import sha256_of_file
+from prasanga.base.io import digest_of, read_cache, sha256_of_file, write_cache
 from prasanga.models.options import NO_OPTIONS, ModelOptions
 
 _ADAPTER = "adapter_config.json"
@@ -254,13 +254,48 @@ def identify(source: FoundModel, options: ModelOptions) -> dict[str, str]:
     folder = source.folder
     if folder is None:
         return {"id": source.name, "commit": str(source.commit)}
+    whole = hashlib.sha256()
+    for path in _identifying_files(folder, options):
+        whole.update(f"{path.name}\0{sha256_of_file(path)}\0".encode())
+    return {"sha256": whole.hexdigest()}
+
+
+def _identifying_files(folder: Path, options: ModelOptions) -> list[Path]:
     pickled = not any((folder / name).is_file() for name in (_ONE_FILE, f"{_ONE_FILE}.index.json"))
     pickles = ("*.bin", f"{_PICKLE}.index.json") if pickled else ()
     patterns = [*_IDENTIFYING, *pickles, *(("*.py",) if options.remote_code else ())]
-    whole = hashlib.sha256()
-    for path in sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}):
-        whole.update(f"{path.name}\0{sha256_of_file(path)}\0".encode())
-    return {"sha256": whole.hexdigest()}
+    return sorted({path for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
+
+
+def require_unchanged(model: str | Path, identity: Mapping[str, str], options: ModelOptions, root: str | Path) -> None:
+    """Refuse a folder whose files were replaced after the model was checked.
+
+    Files are read once, by the first job. Later jobs compare the size and time of each file with a note of that job.
+
+    Args:
+        model: a folder; a model of the hub is known by its commit and not looked at.
+        identity: from `prasanga.models.check_model`.
+        options: as it is loaded with.
+        root: folder of the stores, for the note.
+
+    Raises:
+        InputError: the files have another identity, or are missing.
+    """
+    if "sha256" not in identity:
+        return
+    folder = Path(model)
+    states = [(path.name, path.stat()) for path in _identifying_files(folder, options)]
+    seen = [[name, state.st_size, state.st_mtime_ns] for name, state in states]
+    note, key = Path(root, "checked", f"{digest_of(str(folder.resolve()))}.json"), digest_of([dict(identity), seen])
+    if read_cache(note, key) is not None:
+        return
+    if not (folder / "config.json").is_file() or model_identity(folder, options=options) != identity:
+        raise InputError(
+            f"model {model}: its files are not those that were checked: replaced since, damaged or missing. Put them"
+            " back; or, if you meant to replace them, delete the report on the model under results/models (and the"
+            " folder as well, if the workflow made it). Then run again."
+        )
+    write_cache(note, key, True)
 
 
 # --------------------

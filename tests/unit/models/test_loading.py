@@ -27,7 +27,7 @@ from transformers import AutoTokenizer
 from prasanga.base.errors import InputError
 from prasanga.models import ModelOptions, check_model, load_model, load_tokenizer, model_identity
 from prasanga.models.heads import load_with_head
-from prasanga.models.hub import open_source
+from prasanga.models.hub import open_source, require_unchanged
 from prasanga.models.loading import use_onednn
 from prasanga.models.pieces import read_pieces
 
@@ -315,6 +315,28 @@ def test_identity_is_the_content_that_counts(tiny: Folder, copied: Folder) -> No
     with (folder / "pytorch_model.bin").open("ab") as file:
         file.write(b"\0")
     assert model_identity(folder) != before
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_a_model_that_changed_since_it_was_checked_is_refused(
+    copied: Folder, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, hub = copied("bert"), {"id": "owner/name", "commit": "ab"}
+    identity = model_identity(folder)
+    require_unchanged("owner/name", hub, ModelOptions(), tmp_path)  # of the hub nothing is asked
+    require_unchanged(folder, identity, ModelOptions(), tmp_path)
+    (folder / "README.md").write_text("a note beside the model is no change")
+    with monkeypatch.context() as patched:
+        patched.setattr("prasanga.models.hub.sha256_of_file", lambda _: pytest.fail("files are read again"))
+        require_unchanged(folder, identity, ModelOptions(), tmp_path)
+    data = bytearray((folder / name).read_bytes())
+    data[len(data) // 2] ^= 4
+    (folder / name).write_bytes(data)
+    with pytest.raises(InputError, match=r"its files are not those that were checked.* delete the report"):
+        require_unchanged(folder, identity, ModelOptions(), tmp_path)
+    (folder / name).unlink()
+    with pytest.raises(InputError, match="replaced since, damaged or missing"):
+        require_unchanged(folder, identity, ModelOptions(), tmp_path)
 
 
 # ---- random weights
