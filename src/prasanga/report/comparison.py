@@ -258,9 +258,11 @@ def compare_pairs(
     value = grids.choose_percentage(bias, preset)
     notes = []
     for row in bias.iter_rows(named=True):
-        runs = "mean over runs" if grids.is_number(row[value]) else "no runs"
-        of_runs = f"{runs}; of all pairs {row['bias_percentage']:.2f}" if value != "bias_percentage" else ""
-        notes.append([grids.why_no_percentage(row) or of_runs])
+        said = grids.why_no_percentage(row)
+        if not said and value != "bias_percentage":
+            runs = "mean over runs" if grids.is_number(row[value]) else "no runs"
+            said = f"{runs}; of all pairs {row['bias_percentage']:.2f}"
+        notes.append([said])
     renamed = {"category": "bias_type", "measured": value, "ci_low": "exact_low", "ci_high": "exact_high"}
     ours = bias.with_columns(_join_notes(notes), method=pl.lit(PAIRS.name), **renamed)
     theirs = published.with_columns(category="bias_type", published="percentage")

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from planted_pairs import planted_scores
 
 from prasanga.base.errors import InputError
+from prasanga.likelihoods import bias_percentage
 from prasanga.report.comparison import (
     PAPERS,
+    compare_pairs,
     match_models,
     published_files,
     read_percentages,
@@ -240,3 +243,18 @@ def test_doubts_about_models_are_those_of_the_method(sadhu: pl.DataFrame, folder
     assert sadhu.filter(model="banglabert_large_generator")["model_doubt"].count() == 0
     pairs = dict(read_percentages(folder, "sahoo2024").group_by("model").agg(pl.col("model_doubt").first()).iter_rows())
     assert (bool(pairs["XLMR"]), pairs["Bloom"]) == (True, None)
+
+
+def test_pairs_without_a_score_are_compared_under_the_papers_preset(folder: Path) -> None:
+    scores = pl.concat(
+        [
+            planted_scores("mGPT", "en", 0.7, types=["caste"]),
+            planted_scores("mGPT", "en", 0.7, types=["gender"], n=3, left_out=range(3)),
+        ]
+    )
+    bias = bias_percentage(scores, n_resamples=0)
+    found = compare_pairs(bias, read_percentages(folder, "sahoo2024"), models={}, preset="paper")
+    notes = dict(found.select("category", "note").rows())
+    assert notes["caste"].startswith("mean over runs; of all pairs 70.00")
+    assert "of all pairs" not in notes["gender"]
+    assert dict(found.select("category", "measured").rows())["gender"] is None
