@@ -34,6 +34,7 @@ from prasanga.stats.strength import (
     Moderate,
     Rule,
     Studies,
+    contrast_sets,
     divide_by_length,
     find_level,
     find_scatter,
@@ -114,9 +115,7 @@ class _Direction(NamedTuple):
 
 def _find_shift(directions: Sequence[_Direction], is_x: Flags, k: float, weights: FloatArray) -> FloatArray:
     """Return (R, n_targets) c with its sign, which makes the difference of means grow by k standard deviations."""
-    n_x = is_x.sum(axis=1)
-    means = is_x / n_x[:, None] - ~is_x / (~is_x).sum(axis=1)[:, None]
-    signs = np.where(is_x, 1.0, -1.0)
+    means, signs = contrast_sets(is_x), np.where(is_x, 1.0, -1.0)
 
     def score(c: FloatArray) -> FloatArray:
         return np.asarray(np.mean([each.score(signs * c[:, None], weights) for each in directions], axis=0))
@@ -133,6 +132,10 @@ def _find_shift(directions: Sequence[_Direction], is_x: Flags, k: float, weights
         below = (means * score(middle)).sum(axis=1) < wanted
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray(signs * high[:, None])
+
+
+# all nulls draw from one generator, so that their order decides the numbers
+_NULLS = ("false_scatter", "false_attributes", "false_spelling", "false_templates")
 
 
 class CosineStudies(Studies):
@@ -159,41 +162,40 @@ class CosineStudies(Studies):
         self._directions = [_Direction.from_products(space.products, roles) for space in spaces]
         self._directions_without = [_Direction.from_products(products, roles) for products in spaces[0].without]
 
-    def _judge_words(self, targets: Units) -> Judge:
+    def _make_judge(self, targets: Units) -> Judge:
         """Return what decides on drawn attributes, which are single words."""
-        return Judge(targets, Units.from_sizes(*_lengths(self.attributes)), self.judge.rule, self.rng)
+        return Judge(targets, Units.from_sizes(*_lengths(self.attribute_units)), self.judge.rule, self.rng)
 
     @cached_property
-    def _judge_of_drawn(self) -> Judge:
-        return self._judge_words(self.targets)
+    def _judge_drawn_attributes(self) -> Judge:
+        return self._make_judge(self.target_units)
 
     @cached_property
-    def _judge_of_words(self) -> Judge:
-        return self._judge_words(Units.from_sizes(*_lengths(self.targets)))
+    def _judge_single_words(self) -> Judge:
+        return self._make_judge(Units.from_sizes(*_lengths(self.target_units)))
 
     @property
     def nulls(self) -> dict[str, Callable[[int], Flags]]:
         """Those of all studies, and those that draw attributes, where there are other words."""
         found = super().nulls
         if self._roles.others.size >= self._roles.attributes.size:
-            drawn = {"false_attributes": self.draw_attributes, "false_spelling": self.divide_by_spelling}
-            found = {"false_scatter": found.pop("false_scatter"), **drawn, **found}
-        return found
+            found |= {"false_attributes": self.draw_attributes, "false_spelling": self.divide_by_spelling}
+        return {name: found[name] for name in _NULLS if name in found}
 
     def score(self) -> FloatArray:
         """Return (n_targets,) the associations of words as they are."""
-        return np.asarray(np.mean([each.values @ _weigh(self.attributes) for each in self._directions], axis=0))
+        return np.asarray(np.mean([each.values @ _weigh(self.attribute_units) for each in self._directions], axis=0))
 
     def plant(self, is_x: Flags, k: float, twins: FloatArray) -> Flags:
         """Move the vectors of X and Y apart along the direction from B to A."""
-        weights = _weigh(self.attributes)
+        weights = _weigh(self.attribute_units)
         c = _find_shift(self._directions, is_x, k, weights) if k else np.zeros(is_x.shape)
         without = [each.move(c) for each in self._directions_without]
         return self._find(self.judge, [each.move(c) for each in self._directions], without, is_x, twins)
 
     def disturb(self, is_x: Flags, added: FloatArray, without: FloatArray, twins: FloatArray) -> Flags:
         """Add half to the cosines with A, and take half from those with B."""
-        sides = np.sign(_weigh(self.attributes)) / 2
+        sides = np.sign(_weigh(self.attribute_units)) / 2
         pairs = zip(self._directions_without, without, strict=True)
         moved = [each.values + more[..., None] * sides for each, more in pairs]
         cosines = [each.values + added[..., None] * sides for each in self._directions]
@@ -201,16 +203,16 @@ class CosineStudies(Studies):
 
     def draw_attributes(self, n: int) -> Flags:
         """Keep the targets, and draw A and B from the other words."""
-        is_x = np.broadcast_to(self.targets.is_first, (n, self._roles.targets.size))
-        return self._find_drawn(is_x, self._draw(n), self._judge_of_drawn)
+        is_x = np.broadcast_to(self.target_units.is_first, (n, self._roles.targets.size))
+        return self._find_drawn(is_x, self._draw(n), self._judge_drawn_attributes)
 
     def divide_by_spelling(self, n: int) -> Flags:
         """Divide targets and drawn attributes by the length of their spelling, equal ones at random."""
         roles = self._roles
-        is_x = divide_by_length(roles.spelled[roles.targets], len(self.targets.first), n, self.rng)
+        is_x = divide_by_length(roles.spelled[roles.targets], len(self.target_units.first), n, self.rng)
         drawn = self._draw(n)
         order = np.argsort(roles.spelled[drawn], axis=1, kind="stable")
-        return self._find_drawn(is_x, np.take_along_axis(drawn, order, axis=1), self._judge_of_words)
+        return self._find_drawn(is_x, np.take_along_axis(drawn, order, axis=1), self._judge_single_words)
 
     def measure_twins(self, is_x: Flags) -> FloatArray:
         """Return (R, K) the effects of the copies with the same labels."""
@@ -218,7 +220,7 @@ class CosineStudies(Studies):
 
     def _measure_twins(self, is_x: Flags, attributes: IndexArray) -> FloatArray:
         """Return the same with other attributes, (n_a,) or (R, n_a)."""
-        rows, weights = (self._roles.targets[:, None], attributes[..., None, :]), _weigh(self.attributes)
+        rows, weights = (self._roles.targets[:, None], attributes[..., None, :]), _weigh(self.attribute_units)
         effects = [
             self.judge.measure(
                 [Measured(each.products[rows] @ weights, each.scatter, each.n_items) for each in twin], is_x
@@ -241,8 +243,8 @@ class CosineStudies(Studies):
         self, judge: Judge, cosines: Sequence[FloatArray], without: Sequence[FloatArray], is_x: Flags, twins: FloatArray
     ) -> Flags:
         """Return what is found with (R, n_targets, n_attributes) mean cosines in each space, and without templates."""
-        first, weights = judge.attributes.is_first, _weigh(judge.attributes)
-        kept = np.vstack(judge.attributes.leave_one_out())
+        first, weights = judge.attribute_units.is_first, _weigh(judge.attribute_units)
+        kept = np.vstack(judge.attribute_units.leave_one_out())
         sides = (kept * side / (kept * side).sum(axis=1, keepdims=True) for side in (first, ~first))
         left_out = np.subtract(*sides).T
         templates = np.array([each @ weights for each in without])
@@ -252,8 +254,7 @@ class CosineStudies(Studies):
         ]
 
         def test_attributes(which: Flags) -> FloatArray:
-            in_x = is_x[which]
-            means = in_x / in_x.sum(axis=1, keepdims=True) - ~in_x / (~in_x).sum(axis=1, keepdims=True)
+            means = contrast_sets(is_x[which])
             scores = np.mean([(means[:, None] @ each[which])[:, 0] for each in cosines], axis=0)
             return judge.partitions[1].test(scores, np.broadcast_to(first, scores.shape))
 
@@ -371,7 +372,15 @@ def measure_strengths(
             found.append({**columns, "level": level, "strength_note": note})
             continue
         alike = [each for each in tables[method] if each["model"] == row["model"]]
-        rule = Rule(level, _moderate(row, alike), *(getattr(settings, name) for name in Rule._fields[2:]))
+        rule = Rule(
+            level,
+            _moderate(row, alike),
+            std=settings.std,
+            alternative=settings.alternative,
+            statistic=settings.statistic,
+            n_permutations=settings.n_permutations,
+            resample_attributes=settings.resample_attributes,
+        )
         studies = build(row, rule, generator(seed, "strength", method, *columns.values()))
         found.append({**columns, **measure_strength(studies, shifts=shifts, repetitions=repetitions)})
     return pa.Table.from_pylist(found, schema=TABLES[f"{method}_strength"].arrow())
@@ -380,10 +389,11 @@ def measure_strengths(
 def build_cosine_studies(
     categories: Layouts,
     row: Mapping[str, Any],
-    spaces: Sequence[VectorList],
-    *twins: Sequence[VectorList],
+    vectors: Sequence[VectorList],
+    copies: Sequence[Sequence[VectorList]],
     rule: Rule,
     rng: np.random.Generator,
+    *,
     repeated_words: str = "once",
 ) -> CosineStudies:
     """Return the simulated studies of an estimate.
@@ -391,24 +401,24 @@ def build_cosine_studies(
     Args:
         categories: by name, in the layout of `categories.json`.
         row: the estimate; words that it lost have no part in its studies.
-        spaces: the model's vectors, at each length that the test is over.
-        twins: the same of each random-weight copy; one that lacks a word of the category is left out.
+        vectors: of the model, at each length that the test is over.
+        copies: the same of each random-weight copy; one that lacks a word of the category is left out.
         rule: of a finding.
         rng: draws the studies.
         repeated_words: how often CEAT counts a word that a set lists twice.
     """
     category = category_of(row["category"], categories[row["category"]], repeated_words)
-    common = sorted(set.intersection(*(set(each.words) for each in spaces)))
+    common = sorted(set.intersection(*(set(each.words) for each in vectors)))
     lost = {loss["word"] for loss in row["lost"] if loss["reason"] not in COUNTED}
     used, _ = select_words(category, {*common} - lost)
-    copies = [twin for twin in twins if all(word in each.words for each in twin for side in used for word in side)]
-    words = [word for word in common if all(word in each.words for twin in copies for each in twin)]
+    whole = [copy for copy in copies if all(word in each.words for each in copy for side in used for word in side)]
+    words = [word for word in common if all(word in each.words for copy in whole for each in copy)]
     numbers = {word: number for number, word in enumerate(words)}
     targets, attributes = ([numbers[word] for side in sides for word in side] for sides in (used[:2], used[2:]))
     rest = sorted(set(range(len(words))) - set(targets))
     spelled = np.array([float(len(word)) for word in words])
     roles = Roles(np.array(targets), np.array(attributes), *category.units(used), np.array(rest), spelled)
-    parts = [[_describe_space(each, used, words, rule.std) for each in part] for part in (spaces, *copies)]
+    parts = [[_describe_space(each, used, words, rule.std) for each in part] for part in (vectors, *whole)]
     return CosineStudies(parts[0], parts[1:], roles, rule, rng)
 
 

@@ -25,7 +25,16 @@ from prasanga.likelihoods.templates import read_categories
 from prasanga.stats.effects import FloatArray, IndexArray
 from prasanga.stats.intervals import FEWEST_TEMPLATES
 from prasanga.stats.permutation import Flags, Units
-from prasanga.stats.strength import Judge, Measured, Rule, Studies, divide_by_length, find_scatter, spread_within
+from prasanga.stats.strength import (
+    Judge,
+    Measured,
+    Rule,
+    Studies,
+    contrast_sets,
+    divide_by_length,
+    find_scatter,
+    spread_within,
+)
 
 _BLOCK = 2**21  # numbers of one block of deals
 
@@ -71,7 +80,7 @@ class TermStudies(Studies):
         weights = [belongs, *(np.where(each.any(axis=0), each, belongs) for each in left)]
         self._averages = np.array([each / each.sum(axis=0) for each in weights])
         self._corrected = self._averages[0].T @ (scores.fill - scores.prior)  # (n_words, n_terms)
-        self._judge_of_words = Judge(
+        self._judge_single_words = Judge(
             Units.from_sizes(scores.n_a, scores.n_b),
             Units.from_sizes(scores.n_first, scores.n_attributes - scores.n_first),
             rule,
@@ -95,12 +104,12 @@ class TermStudies(Studies):
 
     def disturb(self, is_x: Flags, added: FloatArray, without: FloatArray, twins: FloatArray) -> Flags:
         """Add to the associations of words. Terms are tested with what is added to a word in all of its sentences."""
-        return self._find(self.judge, is_x, self.attributes.is_first[None], twins, added, without)
+        return self._find(self.judge, is_x, self.attribute_units.is_first[None], twins, added, without)
 
     def deal_terms(self, n: int) -> Flags:
         """Keep the sets of attribute words, and deal the terms into other sets."""
-        is_a = self.attributes.relabel(n, self.rng)
-        is_x = np.broadcast_to(self.targets.is_first, (n, self._scores.n_targets))
+        is_a = self.attribute_units.relabel(n, self.rng)
+        is_x = np.broadcast_to(self.target_units.is_first, (n, self._scores.n_targets))
         return self._find(self.judge, is_x, is_a, self._measure_twins(is_x, is_a))
 
     def divide_by_spelling(self, n: int) -> Flags:
@@ -108,11 +117,11 @@ class TermStudies(Studies):
         sizes = self._scores.n_a, self._scores.n_first
         pairs = zip(self._spelled, sizes, strict=True)
         is_x, is_a = (divide_by_length(spelled, size, n, self.rng) for spelled, size in pairs)
-        return self._find(self._judge_of_words, is_x, is_a, self._measure_twins(is_x, is_a))
+        return self._find(self._judge_single_words, is_x, is_a, self._measure_twins(is_x, is_a))
 
     def measure_twins(self, is_x: Flags) -> FloatArray:
         """Return (R, K) the effects of the copies with the same labels."""
-        return self._measure_twins(is_x, self.attributes.is_first[None])
+        return self._measure_twins(is_x, self.attribute_units.is_first[None])
 
     def _measure_twins(self, is_x: Flags, is_a: Flags) -> FloatArray:
         scored = [each.dealt(is_a) @ self._averages[0] for each in self._copies]
@@ -131,7 +140,7 @@ class TermStudies(Studies):
     ) -> Flags:
         """Return what is found with words and terms in these sets, (R, n_words) and (R or 1, n_terms)."""
         added = np.broadcast_to(added, is_x.shape)
-        kept = np.vstack(judge.attributes.leave_one_out()) > 0
+        kept = np.vstack(judge.attribute_units.leave_one_out()) > 0
         rows, left = (np.repeat(is_a, len(kept), axis=0), np.tile(kept, (len(is_a), 1)))
         scores, *templates = self._scores.dealt(is_a) @ self._averages
         left_out = (self._scores.dealt(rows, left) @ self._averages[0]).reshape(len(is_a), len(kept), -1)
@@ -140,8 +149,7 @@ class TermStudies(Studies):
         space = Measured(scores + added, self._scatter[0], self._n_items, moved, of_templates)
 
         def test_attributes(which: Flags) -> FloatArray:
-            in_x = is_x[which]
-            means = in_x / in_x.sum(axis=1, keepdims=True) - ~in_x / (~in_x).sum(axis=1, keepdims=True)
+            means = contrast_sets(is_x[which])
             if self._scores.terms == "mean":  # terms have associations of their own, which are tested like words
                 moved_apart = (added[which] * means).sum(axis=1, keepdims=True) * self._signs
                 associations = means @ self._corrected + moved_apart
@@ -150,7 +158,7 @@ class TermStudies(Studies):
             weights = (shares * means[..., None]).reshape(len(means), -1).astype(np.float32)
             found = self._tabulate(judge, reach) @ weights.T
             observed = (space.scores[which] * means).sum(axis=1)
-            return judge.partitions[1].count(found, observed, _TIE * np.abs(found).max(axis=0, initial=0.0))
+            return judge.partitions[1].compute_p(found, observed, _TIE * np.abs(found).max(axis=0, initial=0.0))
 
         return judge.find([space], is_x, twins, test_attributes, is_a)
 

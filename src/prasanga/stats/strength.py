@@ -42,7 +42,6 @@ from prasanga.stats.intervals import assess_difference, from_scale, jackknife_va
 from prasanga.stats.permutation import ALPHA, Flags, Units, find_bounds
 
 POWER = 0.8
-SHIFTS = (0.1, 0.25, 0.5, 1.0, 1.5)
 
 _LISTED = 2**15  # partitions that are all counted; of more, some are drawn
 _DRAWN = 9_999
@@ -132,9 +131,9 @@ class Partitions:
             observed = self._compare((of_units * first).sum(1), (of_units**2 * first).sum(1), of_units)
             found = self._compare(chosen @ of_units.T, chosen @ (of_units**2).T, of_units)
             largest = np.abs(observed)
-        return self.count(found, observed, TIE * largest)
+        return self.compute_p(found, observed, TIE * largest)
 
-    def count(self, found: FloatArray, observed: FloatArray, tolerance: FloatArray) -> FloatArray:
+    def compute_p(self, found: FloatArray, observed: FloatArray, tolerance: FloatArray) -> FloatArray:
         """Return (R,) p of studies from their (R,) `observed` statistics and those in all partitions, (P, R).
 
         Statistics within the (R,) `tolerance` are ties.
@@ -186,15 +185,15 @@ class Judge:
     """Decides which studies find an association.
 
     Args:
-        targets: units of the targets.
-        attributes: units of the attributes.
+        target_units: what is permuted and left out among the targets.
+        attribute_units: the same among the attributes.
         rule: of a finding.
         rng: draws partitions.
     """
 
-    def __init__(self, targets: Units, attributes: Units, rule: Rule, rng: np.random.Generator) -> None:
-        self.targets, self.attributes, self.rule = targets, attributes, rule
-        self.partitions = Partitions(targets, rule, rng), Partitions(attributes, rule, rng)
+    def __init__(self, target_units: Units, attribute_units: Units, rule: Rule, rng: np.random.Generator) -> None:
+        self.target_units, self.attribute_units, self.rule = target_units, attribute_units, rule
+        self.partitions = Partitions(target_units, rule, rng), Partitions(attribute_units, rule, rng)
 
     def find(
         self,
@@ -215,7 +214,7 @@ class Judge:
         """
         level = self.rule.level * (1 + TIE)
         found = self.partitions[0].test(np.mean([each.scores for each in spaces], axis=0), is_x) <= level
-        found &= self._exclude_zero(spaces, is_x, self.attributes.is_first if is_a is None else is_a, twins)
+        found &= self._exclude_zero(spaces, is_x, self.attribute_units.is_first if is_a is None else is_a, twins)
         if found.any():
             found[found] = test_attributes(found) <= level
         return found
@@ -245,18 +244,18 @@ class Judge:
         return np.mean(found, axis=0), np.mean(bounds, axis=0)
 
     def _exclude_zero(self, spaces: Sequence[Measured], is_x: Flags, is_a: Flags, twins: FloatArray) -> Flags:
-        """Return whether the intervals exclude zero, and the effects differ from those of the copies."""
+        """Return whether the intervals exclude zero, and effects differ from those of the copies, if there are two."""
         from scipy.special import stdtrit  # here, because it takes longer to import than the rest of the package
 
         scores, in_x = [each.scores for each in spaces], is_x[:, None]
         effects, bounds = self._average(spaces, scores, is_x, ~is_x)
-        place, freedom = to_scale(effects, bounds), float(self.targets.freedom)
-        kept = np.vstack(self.targets.leave_one_out()) > 0
+        place, freedom = to_scale(effects, bounds), float(self.target_units.freedom)
+        kept = np.vstack(self.target_units.leave_one_out()) > 0
         left = self._average(spaces, [each[:, None] for each in scores], in_x & kept, ~in_x & kept)
-        words = _sum_samples(to_scale(*left), self.targets, self.targets.label(is_x))
+        words = _sum_samples(to_scale(*left), self.target_units, self.target_units.label(is_x))
         if self.rule.resample_attributes:
             left = self._average(spaces, [each.without_attributes for each in spaces], in_x, ~in_x)
-            words = words + _sum_samples(to_scale(*left), self.attributes, self.attributes.label(is_a))
+            words = words + _sum_samples(to_scale(*left), self.attribute_units, self.attribute_units.label(is_a))
         reach = stdtrit(freedom, 0.975) * np.sqrt(words)
         found = np.abs(place) > reach
         if n_templates := len(spaces[0].without_templates):
@@ -264,12 +263,16 @@ class Judge:
             more = jackknife_variance(to_scale(*left).T)
             wider = (words + more) ** 2 / (words**2 / freedom + more**2 / (n_templates - 1))
             found &= np.abs(place) > stdtrit(wider, 0.975) * np.sqrt(words + more)
-        n_twins = twins.shape[1]
-        if n_twins > 1:
-            width = from_scale(place + reach, bounds) - from_scale(place - reach, bounds)
-            spread = self.rule.moderate(twins.std(axis=1, ddof=1), n_twins - 1)
-            found &= assess_difference(effects - twins.mean(axis=1), width, n_twins, *spread)[0] <= ALPHA
+        if twins.shape[1] > 1:
+            widths = from_scale(place + reach, bounds) - from_scale(place - reach, bounds)
+            found &= self._differ_from_twins(effects, widths, twins)
         return np.asarray(found)
+
+    def _differ_from_twins(self, effects: FloatArray, widths: FloatArray, twins: FloatArray) -> Flags:
+        """Return whether (R,) effects, with intervals of these widths, differ from the (R, K) of the copies."""
+        n_twins = twins.shape[1]
+        spread = self.rule.moderate(twins.std(axis=1, ddof=1), n_twins - 1)
+        return np.asarray(assess_difference(effects - twins.mean(axis=1), widths, n_twins, *spread)[0] <= ALPHA)
 
 
 def _sum_samples(places: FloatArray, units: Units, is_first: Flags) -> FloatArray:
@@ -297,7 +300,7 @@ class Studies(ABC):
     """
 
     def __init__(self, units: tuple[Units, Units], n_templates: int, rule: Rule, rng: np.random.Generator) -> None:
-        self.targets, self.attributes = units
+        self.target_units, self.attribute_units = units
         self.n_templates, self.rng, self.judge = n_templates, rng, Judge(*units, rule, rng)
 
     @abstractmethod
@@ -314,34 +317,42 @@ class Studies(ABC):
 
     @abstractmethod
     def disturb(self, is_x: Flags, added: FloatArray, without: FloatArray, twins: FloatArray) -> Flags:
-        """Return what is found where word scores have (R, n_targets) `added`; (T, R, n_targets) without a template."""
+        """Return what is found after `added` (R, n_targets) is added to word scores.
+
+        `without` (T, R, n_targets) is what is added when a template is left out.
+        """
 
     @property
     def nulls(self) -> dict[str, Callable[[int], Flags]]:
-        """Studies without a bias that may find one, by the name of their column."""
+        """Studies without a bias that may find one, by column name; their order decides what each of them draws."""
         found: dict[str, Callable[[int], Flags]] = {"false_scatter": self.scatter_more}
         return found | ({"false_templates": self.favor_in_templates} if self.n_templates else {})
 
     def shift(self, n: int, shifts: Sequence[float]) -> Flags:
         """Return (n, 1 + S) for targets that are relabeled, as they are and with each shift."""
-        is_x = self.targets.relabel(n, self.rng)
+        is_x = self.target_units.relabel(n, self.rng)
         twins = self.measure_twins(is_x)
         return np.stack([self.plant(is_x, k, twins) for k in (0.0, *shifts)], axis=1)
 
     def scatter_more(self, n: int) -> Flags:
         """Relabel, and let the words of X scatter by one more standard deviation, as words of few contexts do."""
-        is_x = self.targets.relabel(n, self.rng)
+        is_x = self.target_units.relabel(n, self.rng)
         noise = is_x * self.rng.normal(size=is_x.shape) * spread_within(self.score(), is_x)[:, None]
         without = np.broadcast_to(noise, (self.n_templates, *noise.shape))
         return self.disturb(is_x, noise, without, self.measure_twins(is_x))
 
     def favor_in_templates(self, n: int) -> Flags:
         """Relabel, and let each template favor one set, by half a standard deviation on average."""
-        is_x = self.targets.relabel(n, self.rng)
+        is_x = self.target_units.relabel(n, self.rng)
         of_templates = self.rng.normal(size=(self.n_templates, n)) * spread_within(self.score(), is_x) / 2
         favors = of_templates.sum(axis=0) / self.n_templates
         without = (of_templates.sum(axis=0) - of_templates) / (self.n_templates - 1)
         return self.disturb(is_x, is_x * favors[:, None], is_x * without[..., None], self.measure_twins(is_x))
+
+
+def contrast_sets(is_x: Flags) -> FloatArray:
+    """Return the weights of words in the mean of X minus the mean of Y; both (R, n)."""
+    return np.asarray(is_x / is_x.sum(axis=1, keepdims=True) - ~is_x / (~is_x).sum(axis=1, keepdims=True))
 
 
 def spread_within(scores: FloatArray, is_x: Flags) -> FloatArray:
