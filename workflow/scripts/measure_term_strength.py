@@ -27,4 +27,4 @@ def build(row: Any, rule: Any, rng: Any) -> Any:
 tables = {Path(path).stem: read_table(path).to_pylist() for path in task.input.estimates}
 table = measure_strengths(tables, "log_probability", build, settings=settings, **asked)
 task.write(task.output.parquet, table, made_from)
-task.write_csv(task.output.csv, join_curves(pl.DataFrame(table)))
+task.write_csv(task.output.csv, join_curves(table))

@@ -14,10 +14,10 @@ are corrected for the number of tests; the rows of single lengths describe.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -77,7 +77,7 @@ class CeatSettings:
     """The choices of a study, as in its config.
 
     `pool`, `match`, `neighbours`, `window` and `pieces` are those of earlier stages, for the table.
-    With `effects_alone` only effects are computed, as of twins, of which nothing else is shown.
+    With `effects_only` only effects are computed, as of twins, of which nothing else is shown.
     """
 
     n_samples: int | Sequence[int] = 5000
@@ -92,7 +92,7 @@ class CeatSettings:
     pieces: str = "all"
     band: float = 0.1
     test: TestSettings = field(default_factory=TestSettings)
-    effects_alone: bool = False
+    effects_only: bool = False
     seed: int = 47
     repeated_words: str = "once"
 
@@ -113,7 +113,7 @@ class CeatSettings:
 
     def measures_slopes(self, lengths: Sequence[str]) -> bool:
         """Return whether slopes on these fixed lengths are measured: they take several, with the same texts."""
-        return len(lengths) > 1 and self.pool == "shared" and not self.effects_alone
+        return len(lengths) > 1 and self.pool == "shared" and not self.effects_only
 
     def conventions(self) -> dict[str, Any]:
         """Return the settings as the columns that have their names."""
@@ -140,7 +140,7 @@ class _AtLength(NamedTuple):
 
     Attributes:
         columns: of the estimate.
-        cosines: (n_draws, n_targets, n_attributes) in some draws. With `effects_alone` there are only columns.
+        cosines: (n_draws, n_targets, n_attributes) in some draws. With `effects_only` there are only columns.
         all_contexts: (1, n_targets, n_attributes) mean cosines over all contexts.
         n_contexts: (n_words,).
         effects: (n_samples,) of the draws.
@@ -158,6 +158,10 @@ class _AtLength(NamedTuple):
     scores: FloatArray = np.empty(0)
     without: FloatArray = np.empty(0)
     halves: tuple[FloatArray, FloatArray] | None = None
+
+
+_Key: TypeAlias = tuple[str, str, Words]
+"""Category, length and words of an estimate."""
 
 
 def measure_ceat(
@@ -185,12 +189,10 @@ def measure_ceat(
     }
     del vectors  # those of a length leave memory once it is measured
     fixed, names = fixed_lengths(waiting), ("ceat", "ceat_words", "resamples", "convergence")
-    for contexts in [waiting[length] for length in fixed] if settings.measures_slopes(fixed) else ():
-        everywhere = (
-            set.intersection(*(set(waiting[length].ids.get(word, ())) for length in fixed)) for word in contexts.ids
-        )
-        contexts.everywhere = dict(zip(contexts.ids, everywhere, strict=True))
-    primary, at_lengths, tables = _list_primary_cells(parsed, {length: waiting[length] for length in fixed}), {}, []
+    if settings.measures_slopes(fixed):
+        _set_shared_occurrences([waiting[length] for length in fixed])
+    primary = _list_primary_cells(parsed, {length: waiting[length] for length in fixed})
+    at_lengths, tables = dict[_Key, _AtLength](), []
     for length in [*waiting]:
         contexts = waiting.pop(length)
 
@@ -202,11 +204,8 @@ def measure_ceat(
 
         cells = contexts.list_cells(parsed)
         tables.append(measure_cells(f"CEAT of {model}, length {length}", cells, measure, *names))
-        for cell in primary if length in fixed else ():
-            key = cell.category.name, length, cell.used
-            if key not in at_lengths and find_small_set(cell.category, cell.used) is None:
-                with contextlib.suppress(ConstantScoresError):
-                    at_lengths[key] = contexts.measure(cell)[0]
+        if length in fixed:
+            _measure_primary_cells(contexts, primary, at_lengths)
 
     def measure_mean(cell: AskedEstimate) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
         found = [at_lengths.get((cell.category.name, length, cell.used)) for length in fixed]
@@ -216,6 +215,25 @@ def measure_ceat(
 
     tables.insert(0, measure_cells(f"CEAT of {model}, mean over lengths", primary, measure_mean, *names))
     return CeatTables(*map(pa.concat_tables, zip(*tables, strict=True)))
+
+
+def _set_shared_occurrences(fixed: Sequence[_Contexts]) -> None:
+    """Give the contexts of each fixed length the occurrences that all fixed lengths have."""
+    for contexts in fixed:
+        contexts.everywhere = {
+            word: set.intersection(*(set(each.ids.get(word, ())) for each in fixed)) for word in contexts.ids
+        }
+
+
+def _measure_primary_cells(
+    contexts: _Contexts, primary: Sequence[AskedEstimate], at_lengths: dict[_Key, _AtLength]
+) -> None:
+    """Add what the words of primary estimates say at a length, where its own estimates are of other words."""
+    for cell in primary:
+        key = cell.category.name, contexts.length, cell.used
+        if key not in at_lengths and find_small_set(cell.category, cell.used) is None:
+            with contextlib.suppress(ConstantScoresError):
+                at_lengths[key] = contexts.measure(cell)[0]
 
 
 def _list_primary_cells(categories: Sequence[CategoryWords], fixed: Mapping[str, _Contexts]) -> list[AskedEstimate]:
@@ -251,7 +269,7 @@ def _measure_mean(
         for name in _AVERAGED
         if all(found.columns.get(name) is not None for found in at_lengths)
     }
-    if settings.effects_alone:
+    if settings.effects_only:
         return averaged, [], [], []
 
     def average(name: str) -> FloatArray:
@@ -362,7 +380,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         self.inverse_norms[word] = directed.inverse_norms
         return directed
 
-    def __iter__(self) -> Iterable[str]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[str]:
         return iter(self.ids)
 
     def __len__(self) -> int:
@@ -455,7 +473,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         drawn = self.draw(cell.category.name, used, settings.modes[0])
         combined, n_contexts = drawn.combined, drawn.n_contexts
         columns: dict[str, Any] = {"draws": _describe_draws(settings, n_contexts), "effect_size": combined.effect}
-        if settings.effects_alone:
+        if settings.effects_only:
             return _AtLength(columns), [], [], []
         combined_steps, usual = drawn.list_steps(settings), sizes_up_to(settings.sizes[-1])
         columns["draws_settled"] = draws_settled([step for step in combined_steps if step.n in usual], settings.band)

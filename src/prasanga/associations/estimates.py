@@ -242,7 +242,8 @@ class Estimand:
     def _how(self, what: str) -> dict[str, Any]:
         settings = self.settings
         return {
-            **{"alternative": settings.alternative, "n_resamples": settings.n_permutations},
+            "alternative": settings.alternative,
+            "n_resamples": settings.n_permutations,
             "rng": self.generator(what),
         }
 
@@ -336,14 +337,8 @@ def measure_cosines(
         control = shuffled_control(counted, n_shuffles=settings.n_shuffles, rng=rng, std=settings.std)
         columns |= {"shuffled_low": control.low, "shuffled_high": control.high, "p_shuffled": control.p_value}
     difference = columns["difference"] = _subtract_means(cosines, scores)
-    for scale, change in SCALES.items():
-        with contextlib.suppress(InputError):  # vectors without a direction, or words without a spread: no number
-            if rescale is None:
-                break
-            other = rescale(change)
-            columns[f"effect_{scale}"] = other.effect(settings.std) - observed + effect
-            apart = _subtract_means(other, other.word_scores()) - _subtract_means(cosines, cosines.word_scores())
-            columns[f"difference_{scale}"] = apart + difference
+    if rescale is not None:
+        columns |= _measure_rescaled(rescale, cosines, settings.std, effect, difference)
     listed = [(role, word) for role, side in zip("xyab", estimand.words, strict=True) for word in side]
     n_items = n_items or np.concatenate([np.bincount(cosines.targets), np.bincount(cosines.attributes)]).tolist()
     associations = np.concatenate([scores, contributions(cosines)]).tolist()
@@ -352,6 +347,20 @@ def measure_cosines(
         for (role, word), score, n, rest in zip(listed, associations, n_items, without, strict=True)
     ]
     return Estimate(columns, words)
+
+
+def _measure_rescaled(
+    rescale: Callable[[Change], CrossedScores], cosines: CrossedScores, std: str, effect: float, difference: float
+) -> dict[str, float]:
+    """Return the effect and the difference of means on each scale, moved like the reported ones from `cosines`."""
+    columns, observed = dict[str, float](), cosines.effect(std)
+    for scale, change in SCALES.items():
+        with contextlib.suppress(InputError):  # vectors without a direction, or words without a spread: no number
+            other = rescale(change)
+            columns[f"effect_{scale}"] = other.effect(std) - observed + effect
+            apart = _subtract_means(other, other.word_scores()) - _subtract_means(cosines, cosines.word_scores())
+            columns[f"difference_{scale}"] = apart + difference
+    return columns
 
 
 def _measure_pairs(units: Sequence[Units], *scores: FloatArray) -> float | None:

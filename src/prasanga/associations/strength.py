@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -339,6 +339,36 @@ def summarize_vectors(
     of_all, *without = np.array(directions).transpose(1, 0, 2) if known else np.zeros((1, 0, 1))
     products = np.array([of_all @ of_all.T, *(each @ each.T for each in without)])
     return VectorList(known, products[0], products[1:], items, sentences is None)
+
+
+def summarize_models(
+    paths: Mapping[str, Sequence[Sequence[str]]],
+    read: Callable[[str, int | None], ItemVectors],
+    words: Sequence[str],
+    *,
+    n_twins: Mapping[str, int],
+    **how: Any,
+) -> Callable[[str], tuple[list[VectorList], list[list[VectorList]]]]:
+    """Return a function that summarizes a model's vectors, and those of each random-weight copy, and keeps the last.
+
+    Args:
+        paths: by model, the lists of its vectors at each length, and then those of its copies if it has some.
+        read: gives the vectors in a list, of the model (None) or of one of its copies.
+        words: of the study.
+        n_twins: copies by model, for models that have some.
+        **how: arguments of `summarize_vectors`.
+    """
+
+    @lru_cache(maxsize=1)
+    def summarize(model: str) -> tuple[list[VectorList], list[list[VectorList]]]:
+        def summarize_lists(lists: Sequence[str], twin: int | None) -> list[VectorList]:
+            return [summarize_vectors(read(path, twin), words, **how) for path in lists]
+
+        own, *of_copies = paths[model]
+        copies = [summarize_lists(lists, twin) for lists in of_copies for twin in range(n_twins[model])]
+        return summarize_lists(own, None), copies
+
+    return summarize
 
 
 def measure_strengths(

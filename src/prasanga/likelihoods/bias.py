@@ -133,13 +133,8 @@ def describe_counts(
 # --------------------
 # Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
 #
-# A model without a preference has 50. Beside it are five things that answer different questions:
+# A model without a preference has 50. A table of percentages also has:
 #
-# - `ci_low`, `ci_high`: what other pairs of the same kind might give, by a percentile bootstrap of pairs or clusters
-# - `exact_low`, `exact_high`: the same by Clopper and Pearson, which holds its level with few pairs and at 0 and
-#   100, too
-# - `p_binomial`: the exact two-sided test against 50, ties left out
-# - `p_equivalence`: whether the percentage, ties left out, is within a margin of 50
 # - `balanced_percentage`, `p_label`: the percentage with both labels weighted alike, and whether the labels differ. A
 #   preference for first sentences moves the percentage, and neither of these (`balance`)
 # - `runs_mean`, `runs_sd`: mean and standard deviation over random samples of the pairs, as the paper prints them.
@@ -299,7 +294,9 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
             **dict(zip(_KEY, key, strict=True)),
             "bias_type": bias_type,
             **describe_counts(counts, ties, clusters=clusters, rng=rng, **resampling),
-            **{"n_pairs": len(pairs), "n_scored": sum(counts), "n_left_out": len(pairs) - sum(counts)},
+            "n_pairs": len(pairs),
+            "n_scored": sum(counts),
+            "n_left_out": len(pairs) - sum(counts),
             **dict(zip(("n_stereotypical", "n_other", "n_ties"), counts, strict=True)),
             # JSON, which a CSV can hold and no name can break
             "left_out": json.dumps(dict(by_reason.iter_rows()), ensure_ascii=False) if len(by_reason) else None,
@@ -308,8 +305,10 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
             **{f"difference_{name}": difference.quantile(share, "linear") for name, share in quartiles},
             **{f"percentage_{label}": percentage(each, ties) for label, each in by_label.items()},
             **{f"n_{label}": each.base(ties) for label, each in by_label.items()},
-            **{"balanced_percentage": balanced.percentage, "balanced_ci_low": balanced.low},
-            **{"balanced_ci_high": balanced.high, "p_label": p},
+            "balanced_percentage": balanced.percentage,
+            "balanced_ci_low": balanced.low,
+            "balanced_ci_high": balanced.high,
+            "p_label": p,
             "n_clusters": None if clusters is None else len(clusters),
             **conventions,
             **choices,

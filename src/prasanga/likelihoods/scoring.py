@@ -86,7 +86,7 @@ def score_pairs(
         measure: one of `MEASURES`; `p_unmodified` is what each kind of model has for it.
         reduction: `mean` over the scored pieces, or `sum`.
         pieces: how a word of several pieces is masked: `all` together, or `left-to-right`.
-        punctuation: `apart` or `with-word`, see `prasanga.pairs.words_of`.
+        punctuation: `apart` or `with-word`, see `prasanga.pairs.alignment.words_of`.
         unknown: `leave-out` pairs with a scored piece that the tokenizer does not know, or `keep` them.
         normalization: by language, how text is normalized before it is aligned and read; not at all if None.
         language_codes: by language, the piece that names the language to a multilingual encoder-decoder.

@@ -463,7 +463,7 @@ class Settings:
             "n_twins": n_twins,
             "n_samples": -(-most // n_twins) if n_twins else asked,
             "test": self._test(model),
-            "effects_alone": bool(n_twins),
+            "effects_only": bool(n_twins),
             "pieces": self._study.embedded.every[model]["pieces"],
             **self.select(_CEAT),
         }

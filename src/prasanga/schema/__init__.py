@@ -273,7 +273,7 @@ def join_losses(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(lost=pl.Series(texts, dtype=pl.String))
 
 
-def join_curves(table: pl.DataFrame) -> pl.DataFrame:
+def join_curves(table: pl.DataFrame | pa.Table) -> pl.DataFrame:
     """Return a table of strength with its lists as texts, for CSV."""
     texts = pl.col("shifts", "shares_found").list.eval(pl.element().round(3).cast(pl.String)).list.join(" ")
-    return table.with_columns(texts)
+    return pl.DataFrame(table).with_columns(texts)

@@ -434,11 +434,17 @@ class Units:
 
         See `permutation_test_of_scores` and `sign_flip_test` for the arguments.
         """
-        how = {"alternative": alternative, "n_resamples": n_resamples, "rng": rng, "noise": noise}
         if self.matched:
-            return sign_flip_test(self.subtract(scores), **how)  # type: ignore[arg-type]
-        first, second = np.split(self.average(scores), self.sizes[:1])
-        return permutation_test_of_scores(first, second, statistic=statistic, **how)  # type: ignore[arg-type]
+            differences = self.subtract(scores)
+            return sign_flip_test(differences, alternative=alternative, n_resamples=n_resamples, rng=rng, noise=noise)
+        return permutation_test_of_scores(
+            *np.split(self.average(scores), self.sizes[:1]),
+            alternative=alternative,
+            n_resamples=n_resamples,
+            rng=rng,
+            statistic=statistic,
+            noise=noise,
+        )
 
     def leave_one_out(self) -> list[Counts]:
         """Return which words are left without each unit, (n_units, n_words), for each sample: of a set, or of pairs."""

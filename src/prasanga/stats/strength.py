@@ -133,7 +133,9 @@ class Partitions:
             largest = np.abs(observed)
         return self.compute_p(found, observed, TIE * largest)
 
-    def compute_p(self, found: FloatArray, observed: FloatArray, tolerance: FloatArray) -> FloatArray:
+    def compute_p(
+        self, found: npt.NDArray[np.floating[Any]], observed: FloatArray, tolerance: FloatArray
+    ) -> FloatArray:
         """Return (R,) p of studies from their (R,) `observed` statistics and those in all partitions, (P, R).
 
         Statistics within the (R,) `tolerance` are ties.
@@ -244,7 +246,7 @@ class Judge:
         return np.mean(found, axis=0), np.mean(bounds, axis=0)
 
     def _exclude_zero(self, spaces: Sequence[Measured], is_x: Flags, is_a: Flags, twins: FloatArray) -> Flags:
-        """Return whether the intervals exclude zero, and effects differ from those of the copies, if there are two."""
+        """Return whether the intervals exclude zero, and effects differ from those of copies, if there are several."""
         from scipy.special import stdtrit  # here, because it takes longer to import than the rest of the package
 
         scores, in_x = [each.scores for each in spaces], is_x[:, None]

@@ -136,8 +136,8 @@ def test_a_length_at_which_all_words_are_the_same_leaves_no_primary_estimate() -
     assert found["9"]["effect_size"] is not None
 
 
-def test_copies_have_effects_alone() -> None:
-    row = measure(settings=replace(SETTINGS, effects_alone=True))["row"]
+def test_copies_have_effects_only() -> None:
+    row = measure(settings=replace(SETTINGS, effects_only=True))["row"]
     full = measure()["row"]
     assert {length: row[length]["effect_size"] for length in row} == {
         length: full[length]["effect_size"] for length in full

@@ -51,8 +51,8 @@ def list_sentences(n: int) -> pa.Table:
 
 
 def measure(
-    spaces: list[Any],
-    twins: list[list[Any]],
+    vectors: list[Any],
+    copies: list[list[Any]],
     row: dict[str, Any] = ROW,
     layout: dict[str, Any] = LAYOUT,
     others: list[dict[str, Any]] | None = None,
@@ -63,7 +63,7 @@ def measure(
     how: dict[str, Any] = {"settings": TestSettings(), "repetitions": 60, "shifts": [1.0, 3.0], "seed": 5}
 
     def build(row: Any, rule: Rule, rng: np.random.Generator) -> CosineStudies:
-        return build_cosine_studies({"C1": layout}, row, spaces, *twins, rule=rule, rng=rng)
+        return build_cosine_studies({"C1": layout}, row, vectors, copies, rule, rng)
 
     table = measure_strengths(tables, "ceat", build, **how)
     assert table.schema == TABLES["ceat_strength"].arrow()

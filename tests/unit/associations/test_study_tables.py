@@ -113,7 +113,7 @@ STUDIES = {
     "seat_paper": lambda: seat_tables("vectors", "sentence", PAPER),
     "ceat": ceat_tables,
     "ceat_paper": lambda: ceat_tables(LIKE_THE_PAPER),
-    "ceat_twin": lambda: ceat_tables(CeatSettings(25, test=RECOMMENDED, effects_alone=True)),
+    "ceat_twin": lambda: ceat_tables(CeatSettings(25, test=RECOMMENDED, effects_only=True)),
 }
 
 
