@@ -28,11 +28,11 @@ def read(path: str, twin: int | None) -> Any:
 
 def build(row: Any, rule: Any, rng: Any) -> Any:
     """The simulated studies of an estimate."""
-    own, copies = summarize(row["model"])
+    own, *copies = summarize(row["model"])
     return build_cosine_studies(task.params.categories, row, own, copies, rule, rng, repeated_words=repeated)
 
 
-summarize = summarize_models(task.params.vectors, read, words, n_twins=n_twins, seed=asked["seed"], **of_templates)
+summarize = summarize_models(task.params.vectors, read, words, n_twins, seed=asked["seed"], **of_templates)
 tables = {Path(path).stem: read_table(path).to_pylist() for path in task.input.estimates}
 table = measure_strengths(tables, method, build, settings=TestSettings(**asked.pop("test")), **asked)
 task.write(task.output.parquet, table, made_from)

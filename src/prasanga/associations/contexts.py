@@ -17,7 +17,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -160,10 +160,6 @@ class _AtLength(NamedTuple):
     halves: tuple[FloatArray, FloatArray] | None = None
 
 
-_Key: TypeAlias = tuple[str, str, Words]
-"""Category, length and words of an estimate."""
-
-
 def measure_ceat(
     categories: Layouts,
     vectors: Mapping[str, ItemVectors],
@@ -191,8 +187,7 @@ def measure_ceat(
     fixed, names = fixed_lengths(waiting), ("ceat", "ceat_words", "resamples", "convergence")
     if settings.measures_slopes(fixed):
         _set_shared_occurrences([waiting[length] for length in fixed])
-    primary = _list_primary_cells(parsed, {length: waiting[length] for length in fixed})
-    at_lengths, tables = dict[_Key, _AtLength](), []
+    primary, at_lengths, tables = _list_primary_cells(parsed, {length: waiting[length] for length in fixed}), {}, []
     for length in [*waiting]:
         contexts = waiting.pop(length)
 
@@ -204,8 +199,11 @@ def measure_ceat(
 
         cells = contexts.list_cells(parsed)
         tables.append(measure_cells(f"CEAT of {model}, length {length}", cells, measure, *names))
-        if length in fixed:
-            _measure_primary_cells(contexts, primary, at_lengths)
+        for cell in primary:
+            key = cell.category.name, length, cell.used
+            if length in fixed and key not in at_lengths and find_small_set(cell.category, cell.used) is None:
+                with contextlib.suppress(ConstantScoresError):
+                    at_lengths[key] = contexts.measure(cell)[0]
 
     def measure_mean(cell: AskedEstimate) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
         found = [at_lengths.get((cell.category.name, length, cell.used)) for length in fixed]
@@ -223,17 +221,6 @@ def _set_shared_occurrences(fixed: Sequence[_Contexts]) -> None:
         contexts.everywhere = {
             word: set.intersection(*(set(each.ids.get(word, ())) for each in fixed)) for word in contexts.ids
         }
-
-
-def _measure_primary_cells(
-    contexts: _Contexts, primary: Sequence[AskedEstimate], at_lengths: dict[_Key, _AtLength]
-) -> None:
-    """Add what the words of primary estimates say at a length, where its own estimates are of other words."""
-    for cell in primary:
-        key = cell.category.name, contexts.length, cell.used
-        if key not in at_lengths and find_small_set(cell.category, cell.used) is None:
-            with contextlib.suppress(ConstantScoresError):
-                at_lengths[key] = contexts.measure(cell)[0]
 
 
 def _list_primary_cells(categories: Sequence[CategoryWords], fixed: Mapping[str, _Contexts]) -> list[AskedEstimate]:

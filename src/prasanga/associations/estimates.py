@@ -240,12 +240,8 @@ class Estimand:
         return interval(effect, self.sampled, omitted, templates=templates, margin=margin)
 
     def _how(self, what: str) -> dict[str, Any]:
-        settings = self.settings
-        return {
-            "alternative": settings.alternative,
-            "n_resamples": settings.n_permutations,
-            "rng": self.generator(what),
-        }
+        how = self.settings
+        return {"alternative": how.alternative, "n_resamples": how.n_permutations, "rng": self.generator(what)}
 
     def test_sentences(self, sets: Sequence[FloatArray]) -> PermutationTest:
         """Test the sentences of two sets as if they were words, as the papers do (`p_sentences`)."""

@@ -253,8 +253,7 @@ class CosineStudies(Studies):
             for each, space in zip(cosines, self._spaces, strict=True)
         ]
 
-        def test_attributes(which: Flags) -> FloatArray:
-            means = contrast_sets(is_x[which])
+        def test_attributes(which: Flags, means: FloatArray) -> FloatArray:
             scores = np.mean([(means[:, None] @ each[which])[:, 0] for each in cosines], axis=0)
             return judge.partitions[1].test(scores, np.broadcast_to(first, scores.shape))
 
@@ -345,28 +344,24 @@ def summarize_models(
     paths: Mapping[str, Sequence[Sequence[str]]],
     read: Callable[[str, int | None], ItemVectors],
     words: Sequence[str],
-    *,
     n_twins: Mapping[str, int],
     **how: Any,
-) -> Callable[[str], tuple[list[VectorList], list[list[VectorList]]]]:
-    """Return a function that summarizes a model's vectors, and those of each random-weight copy, and keeps the last.
+) -> Callable[[str], list[list[VectorList]]]:
+    """Return a function that summarizes the vectors of a model and of each random-weight copy, and keeps the last ones.
 
     Args:
-        paths: by model, the lists of its vectors at each length, and then those of its copies if it has some.
-        read: gives the vectors in a list, of the model (None) or of one of its copies.
+        paths: by model, the files of its vectors at each length, and then those of its copies if it has some.
+        read: gives the vectors in a file, of the model (None) or of one of its copies.
         words: of the study.
-        n_twins: copies by model, for models that have some.
+        n_twins: number of copies by model.
         **how: arguments of `summarize_vectors`.
     """
 
-    @lru_cache(maxsize=1)
-    def summarize(model: str) -> tuple[list[VectorList], list[list[VectorList]]]:
-        def summarize_lists(lists: Sequence[str], twin: int | None) -> list[VectorList]:
-            return [summarize_vectors(read(path, twin), words, **how) for path in lists]
-
-        own, *of_copies = paths[model]
-        copies = [summarize_lists(lists, twin) for lists in of_copies for twin in range(n_twins[model])]
-        return summarize_lists(own, None), copies
+    @lru_cache(maxsize=1)  # estimates of a model follow each other
+    def summarize(model: str) -> list[list[VectorList]]:
+        own, *copies = paths[model]
+        files = [(own, None), *((each, twin) for each in copies for twin in range(n_twins[model]))]
+        return [[summarize_vectors(read(path, twin), words, **how) for path in each] for each, twin in files]
 
     return summarize
 

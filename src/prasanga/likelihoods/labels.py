@@ -316,31 +316,29 @@ class PairStudies:
         balanced, p = balance(counts), label_p_value([of_type for of_type in counts if of_type.has_both])
         assert balanced.low is not None  # the labels were tested
         assert balanced.high is not None
-        row = {"p_label_holm": p * ALPHA / self.level, "n_stereo": n_stereo, "p_twins": None}
-        row |= {"n_antistereo": is_stereo.size - n_stereo}
-        row |= {"balanced_ci_low": balanced.low, "balanced_ci_high": balanced.high}
+        row = {
+            # at most ALPHA exactly where p is at most the level that Holm's method leaves
+            "p_label_holm": p * ALPHA / self.level,
+            "n_stereo": n_stereo,
+            "n_antistereo": is_stereo.size - n_stereo,
+            "balanced_ci_low": balanced.low,
+            "balanced_ci_high": balanced.high,
+            "p_twins": None,
+        }
         if len(twins) > 1:
             unit = balanced.high - balanced.low
             (measured, df), own = self._others, float(np.std(twins, ddof=1)) / unit
             s, freedom = moderate_deviations([*measured, own], [*df, len(twins) - 1], [*self._groups, OVERALL])
             cell = BesideTwins(balanced.percentage, balanced.low, balanced.high, twins)
-            row["p_twins"] = (
-                judge_difference(cell, float(s[-1]) * unit, float(freedom[-1]))["p_twins"] if s[-1] else None
-            )
+            if s[-1]:
+                row["p_twins"] = judge_difference(cell, float(s[-1]) * unit, float(freedom[-1]))["p_twins"]
         return not why_not_found(row)
 
     def _count(self, differences: FloatArray, is_stereo: npt.NDArray[np.bool_]) -> list[LabelCounts]:
         """Return the counts of each bias type; a difference that is not known counts nowhere."""
         first, known = differences > 0, ~np.isnan(differences)
-        return [
-            LabelCounts(
-                *(
-                    int((part & of_type).sum())
-                    for part in (first & is_stereo, known & is_stereo, first & ~is_stereo, known & ~is_stereo)
-                )
-            )
-            for of_type in self._types
-        ]
+        parts = first & is_stereo, known & is_stereo, first & ~is_stereo, known & ~is_stereo
+        return [LabelCounts(*(int((part & of_type).sum()) for part in parts)) for of_type in self._types]
 
 
 def _subtract(scores: pl.DataFrame, row: Mapping[str, Any]) -> pl.DataFrame:

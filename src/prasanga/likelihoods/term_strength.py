@@ -25,16 +25,7 @@ from prasanga.likelihoods.templates import read_categories
 from prasanga.stats.effects import FloatArray, IndexArray
 from prasanga.stats.intervals import FEWEST_TEMPLATES
 from prasanga.stats.permutation import Flags, Units
-from prasanga.stats.strength import (
-    Judge,
-    Measured,
-    Rule,
-    Studies,
-    contrast_sets,
-    divide_by_length,
-    find_scatter,
-    spread_within,
-)
+from prasanga.stats.strength import Judge, Measured, Rule, Studies, divide_by_length, find_scatter, spread_within
 
 _BLOCK = 2**21  # numbers of one block of deals
 
@@ -148,8 +139,7 @@ class TermStudies(Studies):
         moved = left_out + added[:, None]
         space = Measured(scores + added, self._scatter[0], self._n_items, moved, of_templates)
 
-        def test_attributes(which: Flags) -> FloatArray:
-            means = contrast_sets(is_x[which])
+        def test_attributes(which: Flags, means: FloatArray) -> FloatArray:
             if self._scores.terms == "mean":  # terms have associations of their own, which are tested like words
                 moved_apart = (added[which] * means).sum(axis=1, keepdims=True) * self._signs
                 associations = means @ self._corrected + moved_apart

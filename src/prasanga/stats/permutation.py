@@ -437,13 +437,9 @@ class Units:
         if self.matched:
             differences = self.subtract(scores)
             return sign_flip_test(differences, alternative=alternative, n_resamples=n_resamples, rng=rng, noise=noise)
+        first, second = np.split(self.average(scores), self.sizes[:1])
         return permutation_test_of_scores(
-            *np.split(self.average(scores), self.sizes[:1]),
-            alternative=alternative,
-            n_resamples=n_resamples,
-            rng=rng,
-            statistic=statistic,
-            noise=noise,
+            first, second, alternative=alternative, n_resamples=n_resamples, rng=rng, statistic=statistic, noise=noise
         )
 
     def leave_one_out(self) -> list[Counts]:

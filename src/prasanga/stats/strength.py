@@ -133,9 +133,7 @@ class Partitions:
             largest = np.abs(observed)
         return self.compute_p(found, observed, TIE * largest)
 
-    def compute_p(
-        self, found: npt.NDArray[np.floating[Any]], observed: FloatArray, tolerance: FloatArray
-    ) -> FloatArray:
+    def compute_p(self, found: npt.NDArray[Any], observed: FloatArray, tolerance: FloatArray) -> FloatArray:
         """Return (R,) p of studies from their (R,) `observed` statistics and those in all partitions, (P, R).
 
         Statistics within the (R,) `tolerance` are ties.
@@ -202,7 +200,7 @@ class Judge:
         spaces: Sequence[Measured],
         is_x: Flags,
         twins: FloatArray,
-        test_attributes: Callable[[Flags], FloatArray],
+        test_attributes: Callable[[Flags, FloatArray], FloatArray],
         is_a: Flags | None = None,
     ) -> Flags:
         """Return (R,) whether each study finds an association.
@@ -211,14 +209,14 @@ class Judge:
             spaces: what the studies measure, over which effects and scores are averaged.
             is_x: (R, n_targets) whether a word is of X.
             twins: (R, K) effects of random-weight copies.
-            test_attributes: gives p of the attributes in some studies, (R,) booleans.
+            test_attributes: gives p of the attributes in some studies, by (R,) booleans and those of `contrast_sets`.
             is_a: (R, n_attributes) whether an attribute is of A; None if these keep their sets.
         """
         level = self.rule.level * (1 + TIE)
         found = self.partitions[0].test(np.mean([each.scores for each in spaces], axis=0), is_x) <= level
         found &= self._exclude_zero(spaces, is_x, self.attribute_units.is_first if is_a is None else is_a, twins)
         if found.any():
-            found[found] = test_attributes(found) <= level
+            found[found] = test_attributes(found, contrast_sets(is_x[found])) <= level
         return found
 
     def measure(self, spaces: Sequence[Measured], is_x: Flags) -> FloatArray:

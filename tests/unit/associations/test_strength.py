@@ -9,7 +9,13 @@ import pyarrow as pa
 import pytest
 
 from prasanga.associations import TestSettings
-from prasanga.associations.strength import CosineStudies, build_cosine_studies, measure_strengths, summarize_vectors
+from prasanga.associations.strength import (
+    CosineStudies,
+    build_cosine_studies,
+    measure_strengths,
+    summarize_models,
+    summarize_vectors,
+)
 from prasanga.schema import TABLES
 from prasanga.stats.strength import Rule
 
@@ -163,3 +169,18 @@ def test_a_copy_without_any_word_has_no_vectors_to_summarize() -> None:
     nothing = summarize_vectors({}, ALL)
     assert nothing.words == {}
     assert nothing.products.shape == (0, 0)
+
+
+def test_a_model_and_its_copies_are_read_once_while_it_is_asked_for() -> None:
+    asked: list[tuple[str, int | None]] = []
+
+    def read(path: str, twin: int | None) -> Any:
+        asked.append((path, twin))
+        return draw_vectors(len(asked), 4)
+
+    summarize = summarize_models({"m": [["m9", "m25"], ["r9", "r25"]], "n": [["n9"]]}, read, ALL, {"m": 2}, seed=5)
+    own, *copies = summarize("m")
+    assert summarize("m")[0] is own
+    assert asked == [("m9", None), ("m25", None), ("r9", 0), ("r25", 0), ("r9", 1), ("r25", 1)]
+    assert [len(own), *map(len, copies)] == [2, 2, 2]
+    assert len(summarize("n")) == 1
