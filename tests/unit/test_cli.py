@@ -225,6 +225,11 @@ def test_the_same_line_goes_on_and_another_does_not_write_over_a_study(
     for _ in range(2):
         done, started = measured(here, monkeypatch, *line)
         assert (done.exit_code, started) == (0, [here / "mine"]), done.output
+    (here / "texts").mkdir()
+    (here / "statistics.csv").touch()
+    measured(here, monkeypatch, "owner/name", "--corpus", "texts", "--pairs", "statistics.csv", "-d", "other")
+    written = yaml.safe_load((here / "other/study.yaml").read_text(encoding="utf-8"))
+    assert ("samples" in written, [*written["pairs"]["sets"]]) == (False, ["statistics-1"])
     text = (here / "mine/study.yaml").read_text(encoding="utf-8")
     assert "{package: multilingual-e5-small}" in text
     sets = {"demo": {"path": "resources/demo/pairs.csv", "languages": ["bn"]}}

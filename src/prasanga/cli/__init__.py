@@ -349,7 +349,7 @@ def measure(
     language: Annotated[str, typer.Option(help="Of the words: bn, hi or en.")] = "bn",
     corpus: Annotated[str | None, typer.Option(help="Texts for CEAT: a file, a folder or a pattern.")] = None,
     pairs: Annotated[str | None, typer.Option(help="A file of sentence pairs, or a shipped set: demo.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Contexts of a word for CEAT.")] = 1200,
+    limit: Annotated[int | None, typer.Option(min=1, help="Contexts of a word for CEAT; 1200 if left out.")] = None,
     directory: Annotated[
         Path | None, typer.Option("--directory", "-d", help="The folder of the study; MODEL-LANGUAGE if left out.")
     ] = None,
@@ -364,7 +364,9 @@ def measure(
 
     if corpus and not _exists(corpus):
         raise InputError(f"--corpus: no file or folder fits {corpus!r}. Name one, or a pattern such as 'texts/*.txt'.")
-    measured: dict[str, Any] = {"samples": {"contexts_per_stimulus": limit}} if corpus else {"categories": []}
+    measured: dict[str, Any] = {} if corpus else {"categories": []}
+    if corpus and limit:
+        measured["samples"] = {"contexts_per_stimulus": limit}
     measured["seat"] = {"categories": [f"C{number}" for number in range(1, 10)]}
     if pairs:
         measured["pairs"] = {"sets": {_name_path(Path(pairs).stem): _find_pairs(pairs, language)}}
@@ -449,7 +451,9 @@ def _find_pairs(pairs: str, language: str) -> dict[str, Any]:
 
 
 def _name_path(path: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", path.rstrip("/").rpartition("/")[2]).strip("-.") or "model"
+    """Return a name for a config: that of a file or model, as far as it is one."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", path.rstrip("/").rpartition("/")[2]).strip("-.").lstrip("_-.")[:100]
+    return f"{name}-1" if name == "statistics" else name or "model"
 
 
 def _find_from(folder: Path, path: str) -> str:

@@ -37,6 +37,16 @@ _GONE: dict[Keys, str] = {
 }
 """Keys of earlier versions, with what to write instead."""
 
+_TAKEN = {
+    "models": (
+        *("check", "convergence", "json", "parquet", "resamples"),
+        *("sentences", "templates", "terms", "tokenizer", "words"),
+    ),
+    "static.vectors": ("train", "vectors", "words"),
+    "pairs.sets": ("oddities",),
+}
+"""Endings of files about a model, static vectors or a set of pairs: `a.words` is no name if there is an `a`."""
+
 
 def config_of(folder: str | Path) -> Path:
     """Return the config of a study's folder.
@@ -132,6 +142,14 @@ def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
             found = " and ".join(given) or f"none of {', '.join(f'`{key}`' for key in keys)}"
             said = f"`{section}.{name}` has {found}, but needs exactly one. Write e.g. `{name}: {{path: ...}}`."
             yield (*section.split("."), name), said
+    named: dict[str, Mapping[str, Any]] = {"models": study.models, "static.vectors": study.static.vectors}
+    for section, names in (named | {"pairs.sets": study.pairs.sets}).items():
+        for name in names:
+            base, _, last = name.rpartition(".")
+            if (base in names and last in _TAKEN[section]) or (section, name) == ("pairs.sets", "statistics"):
+                about = f"`{section}.{base}`" if base else "all sets"
+                said = f"`{section}.{name}` has the name of a file about {about}."
+                yield (*section.split("."), name), f"{said} Rename it, e.g. to `{base or name}-{last if base else 1}`."
 
 
 def _explain_errors(error: ValidationError, config: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
@@ -167,7 +185,7 @@ def _explain(keys: Keys, error: Mapping[str, Any], config: Mapping[str, Any]) ->
         return _explain_unknown_key(keys, error["input"])
     if error["loc"][-1] == "[key]" or kind == "invalid_key":
         name = _shorten(keys[-1])
-        allowed = "a name is text of letters, digits, -, _ and ., and no name of a result such as a.json or statistics"
+        allowed = "a name is text of letters, digits, -, _ and ."
         return f"{section} has the name {name}; {allowed}. Write another."
     if kind == "mistake":
         return f"{key} {error['ctx']['sentences']}"

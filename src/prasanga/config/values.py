@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -80,16 +79,6 @@ def _require_below_root(pattern: str) -> str:
     return _require_no_braces(pattern)
 
 
-_TAKEN = re.compile(r".*[.](json|parquet|check|oddities|sentences|terms|tokenizer|train|vectors|words)|statistics")
-"""Names of files that are written about a model, static vectors or a set of pairs."""
-
-
-def _refuse_taken_name(name: str) -> str:
-    if _TAKEN.fullmatch(name):
-        raise ValueError("a file has it")
-    return name
-
-
 def require_one_language(languages: list[str]) -> list[str]:
     """Refuse a second language until studies of several are built."""
     if len(languages) > 1:
@@ -124,9 +113,7 @@ Above0: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False), NUMBER]
 Distinct: TypeAlias = Annotated[list[T], DISTINCT]
 DistinctSome: TypeAlias = Annotated[list[T], Field(min_length=1), DISTINCT]
 Buckets: TypeAlias = Literal["auto"] | Annotated[int, Field(ge=1, le=100), NUMBER]
-Name: TypeAlias = Annotated[
-    str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100), AfterValidator(_refuse_taken_name)
-]
+Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Language: TypeAlias = Annotated[str, Field(pattern=r"^[a-z]{2,3}$", examples=["bn", "hi", "en"])]
 Normalization: TypeAlias = Literal["bangla", "nukta", "nfkc", "nfc", "none"]
 LongerThan: TypeAlias = Annotated[str, Field(pattern=r"^>[1-9][0-9]{0,4}$", examples=[">75"])]

@@ -12,7 +12,6 @@ from tables import read_table
 
 from prasanga.base.errors import InputError
 from prasanga.config import complete, describe_config, describe_key, make_schema, read_study
-from prasanga.config.values import PAPER
 
 
 def shipped() -> list[Path]:
@@ -61,15 +60,38 @@ def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written()
     models = {"mine": {"path": "m"}, "whole": {"path": "w", "pieces": "all"}}
     paper = complete({"preset": "paper", "models": models, "samples": {"window": "exact"}})
     ours = complete({"models": models})
-    expected = {**PAPER, "samples": {"pool": "per_length"}, "models": {"mine": PAPER["models"]["*"]}}
-    for section in ours.keys() - {"preset"}:
-        if not isinstance(ours[section], dict):
-            assert paper[section] == ours[section]
-            continue
-        changed = {key: value for key, value in paper[section].items() if value != ours[section][key]}
-        if section == "models":
-            changed = {name: {"pieces": model["pieces"]} for name, model in changed.items()}
-        assert changed == expected.get(section, {}), section
+    found: dict[str, Any] = {}
+    for section, value in ours.items():
+        for key, default in value.items() if isinstance(value, dict) else {}:
+            if paper[section][key] != default:
+                found.setdefault(section, {})[key] = (default, paper[section][key])
+    assert {model: each["pieces"] for model, each in paper["models"].items()} == {"mine": "root", "whole": "all"}
+    assert [model for model, (default, changed) in found.pop("models").items() if default != changed] == ["mine"]
+    assert found == {
+        "samples": {"pool": ("shared", "per_length")},
+        "sentences": {
+            **{"match": ("anywhere", "sentence-initial"), "neighbours": ("exclude", "ignore")},
+            **{"before": (3, 1), "after": (3, 1)},
+        },
+        "associations": {
+            **{"draws": ("without-replacement", "with-replacement"), "repeated_words": ("once", "as-listed")},
+            **{"alternative": ("two-sided", "greater"), "statistic": ("studentized", "difference")},
+        },
+        "seat": {"unit": ("word", "sentence")},
+        "pairs": {
+            **{"encoder_decoder": ("infill", "causal"), "punctuation": ("apart", "with-word")},
+            "ties": ("apart", "against"),
+        },
+        "log_probability": {"exchanged": ([], ["C6", "C7", "C8", "C9"]), "pieces": ("all", "first")},
+    }
+
+
+def test_a_name_with_the_ending_of_a_result_is_free_where_it_meets_no_other() -> None:
+    study = {
+        "models": {"my.terms": {"path": "m"}},
+        "pairs": {"sets": {"x.train": {"path": "x"}, "a.words": {"path": "a"}}},
+    }
+    assert [*complete(study)["pairs"]["sets"]] == ["x.train", "a.words"]
 
 
 def test_epochs_may_be_left_to_the_method() -> None:
