@@ -126,9 +126,9 @@ def place_of_corpus(root: str, patterns: Iterable[str]) -> str:
     """Return the folder that patterns of texts start from: the installation's if all of them name what is shipped."""
     shipped, patterns = PurePosixPath(SHIPPED, root), list(patterns)
     named = bool(patterns) and all(_is_resource(PurePosixPath(root, pattern).as_posix()) for pattern in patterns)
-    is_own = any(any(Path(root).glob(pattern)) for pattern in patterns)
-    is_shipped = named and not is_own and all(any(Path(shipped).glob(pattern)) for pattern in patterns)
-    return shipped.as_posix() if is_shipped else root
+    if not named or any(any(Path(root).glob(pattern)) for pattern in patterns):
+        return root
+    return shipped.as_posix() if all(any(Path(shipped).glob(pattern)) for pattern in patterns) else root
 
 
 def named(path: str) -> str:

@@ -167,8 +167,8 @@ def _name_differing(made: Mapping[str, Any], config: Mapping[str, Any]) -> str:
 
 def _select_deciding(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that decide about numbers by their paths; the names of models, pairs and vectors first."""
-    named = {"models": config, "sets": config.get("pairs", {}), "vectors": config.get("static", {})}
-    names = {key: sorted(section.get(key, ())) for key, section in named.items()}
+    named = {"models": config, "pairs.sets": config.get("pairs", {}), "static.vectors": config.get("static", {})}
+    names = {key: sorted(section.get(key.rpartition(".")[2], ())) for key, section in named.items()}
     return names | {name: value for name, value in _list_leaves(config) if not _DRAWN_ONLY.match(name)}
 
 

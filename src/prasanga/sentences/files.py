@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
@@ -185,8 +186,11 @@ def _find_local(root: Path, text: Mapping[str, Any], like: Shard) -> list[Shard]
     require_no_braces(named)
     for source, its_format in named.items():
         path = (root / source).as_posix()
+        status = os.stat(path)  # noqa: PTH116
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(f"corpus.texts: {source!r} is a pipe or a device. Put a file there, or leave it out.")
         found = _by_content(path, source) if wanted == "auto" and its_format == "text" else its_format
-        shards.append(like._replace(path=path, source=source, format=found, size=os.path.getsize(path)))  # noqa: PTH202
+        shards.append(like._replace(path=path, source=source, format=found, size=status.st_size))
     return shards
 
 
@@ -240,7 +244,8 @@ def _find(root: Path, pattern: str) -> Iterator[str]:
     for base in glob.iglob(before or "./", root_dir=root):  # noqa: PTH207
         for folder in _walk(root / base):
             for name in _find(folder, after.removeprefix("/") or "*"):
-                yield (folder / name).relative_to(root).as_posix()
+                found = folder / name
+                yield (found if pattern.startswith("/") else found.relative_to(root)).as_posix()
 
 
 def _walk(base: Path) -> Iterator[Path]:

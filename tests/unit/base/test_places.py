@@ -107,6 +107,7 @@ def test_texts_are_the_study_s_own_if_it_has_any_of_that_name(study: Path) -> No
     assert place_of_corpus(".", ["resources/texts/*.txt", "mine/*.txt"]) == "."
     assert place_of_corpus(".", ["resources/none/*.txt"]) == "."
     assert place_of_corpus(".", []) == "."
+    assert place_of_corpus(".", ["resources/texts/*.txt", "/texts/*.txt"]) == ".", "an absolute path"
     write(study, "resources/texts/b.txt")
     assert place_of_corpus(".", ["resources/texts/*.txt"]) == "."
 

@@ -133,6 +133,15 @@ def test_names_of_any_length_are_names_of_files(corpus: Path) -> None:
 def test_absolute_paths(corpus: Path) -> None:
     (shard,) = find_shards("elsewhere", [{"files": f"{corpus}/loose.bn"}], LARGE).values()
     assert shard.path == shard.source == f"{corpus}/loose.bn"
+    assert sources(Path("elsewhere"), f"{corpus}/**/*.txt") == [f"{corpus}/books/a.txt", f"{corpus}/news/a.txt"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_pipe_or_a_device_is_no_text(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "endless.txt"
+    os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=r"'endless.txt' is a pipe or a device. Put a file there"):
+        sources(tmp_path, "*.txt")
 
 
 def test_names_in_bangla_are_told_apart(corpus: Path) -> None:
