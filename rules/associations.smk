@@ -127,19 +127,21 @@ if config["calibration"]["repetitions"]:
         script:
             "../workflow/scripts/measure_strength.py"
 
-    rule measure_term_strength:
-        """The strength of log-probability bias that could have been found, by shifts planted in the scores of terms."""
-        input:
-            estimates=rules.measure_strength.input.estimates,
-            scores=list_paths(FILES.vectors("log_probability")),
-        output:
-            parquet="results/calibration/log_probability.parquet",
-            csv="results/calibration/log_probability.csv",
-        log:
-            "logs/calibration/log_probability.log",
-        params:
-            categories=STUDY.words.chosen["log_probability"],
-            scores=FILES.vectors("log_probability"),
-            strength=SETTINGS.term_strength(),
-        script:
-            "../workflow/scripts/measure_term_strength.py"
+    if FILES.terms:
+
+        rule measure_term_strength:
+            """The strength of log-probability bias that could have been found, by shifts planted in the scores of terms."""
+            input:
+                estimates=rules.measure_strength.input.estimates,
+                scores=list_paths(FILES.terms),
+            output:
+                parquet="results/calibration/log_probability.parquet",
+                csv="results/calibration/log_probability.csv",
+            log:
+                "logs/calibration/log_probability.log",
+            params:
+                categories=STUDY.words.chosen["log_probability"],
+                scores=FILES.terms,
+                strength=SETTINGS.term_strength(),
+            script:
+                "../workflow/scripts/measure_term_strength.py"

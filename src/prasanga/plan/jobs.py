@@ -18,7 +18,7 @@ from typing import Any
 
 from prasanga.base.io import digest_of, sha256_of_file
 from prasanga.base.places import named, require_no_braces
-from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, Method, method_named, names_of
+from prasanga.methods import CEAT, FAMILY, METHODS, SEAT, TABLES, Method, Table, method_named, names_of
 from prasanga.plan import StudyPlan
 from prasanga.plan.models import find_kind, list_model_files, list_questions
 from prasanga.samples import counts_of
@@ -36,6 +36,7 @@ MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_
 _COVERAGE, _TEMPLATES = "results/samples/coverage.parquet", "results/samples/templates.parquet"
 _PAIR_SCORES = "results/likelihoods/pairs/{set}/{scored}.parquet"
 _ODDITIES = "results/pairs/{set}.oddities.parquet"
+_TERM_STRENGTH = "log_probability_strength"
 
 
 class Files:
@@ -45,6 +46,8 @@ class Files:
         results: the tables that the report is made from, by their names in `prasanga.report.study.Results`: all that
             the study makes or, where figures are drawn from what is there, those.
         missing: a sentence for each table that this run does not make and that is not there.
+        terms: the scores from which the strength of log-probability bias follows; none if cached ones are incomplete,
+            as those of earlier versions are.
     """
 
     def __init__(self, study: StudyPlan) -> None:
@@ -65,10 +68,20 @@ class Files:
             "scored_twin": scored.twins,
         }
         self._has_texts, self._has_templates = bool(embedded.models and study.labels), study.asks_for(SEAT)
+        self.terms = self.vectors("log_probability")
+        is_cached = not study.computed and not study.from_results
+        absent = [path for path in list_paths(self.terms) if is_cached and not Path(path).exists()]
+        if absent:
+            self.terms = {}
         finished = self.finished()
         self.results = {name: path for name, path in finished.items() if self._use([path])}
-        absent = [path for name, path in finished.items() if name not in self.results]
-        self.missing = [f"{path} is missing. `snakemake {path}` makes it." for path in absent]
+        others = [path for name, path in finished.items() if name not in self.results]
+        self.missing = [f"{path} is missing. `snakemake {path}` makes it." for path in others]
+        if absent and study.asks_for(method_named("log_probability")) and self._config["calibration"]["repetitions"]:
+            self.missing.append(
+                f"{absent[0]} is missing, so the strength of log-probability bias is left out. Copy the file here, or"
+                " write `embeddings: {source: computed}` once."
+            )
 
     def fill(self, *patterns: str, **given: Iterable[str]) -> list[str]:
         """Return the paths that patterns come to: every wildcard takes each of its names, the last one fastest.
@@ -88,6 +101,10 @@ class Files:
     def fill_lengths(self, pattern: str) -> list[str]:
         """Return the paths of a pattern with `{length}`, for all lengths that a job of a model measures."""
         return self._study.embedded.paths(*(pattern.replace("{length}", label) for label in self._study.labels))
+
+    def _asks_for(self, table: Table) -> bool:
+        """Return whether the config asks for a table, and what it is made from is not missing."""
+        return table.is_asked_for(self._config) and bool(self.terms or table.name != _TERM_STRENGTH)
 
     # ---- inputs of jobs
 
@@ -182,7 +199,7 @@ class Files:
             for table in method.tables
             # a table that describes pairs needs no model
             if table.on_page
-            and table.is_asked_for(self._config)
+            and self._asks_for(table)
             and (self._study.asks_for(method) or (table.name == "pair_statistics" and self._study.sets))
         }
 
@@ -248,7 +265,7 @@ class Files:
             table.beside: f"results/{table.path}{Path(table.beside).suffix}"
             for method in METHODS
             for table in method.tables
-            if table.beside and {table.name, method.name} & self.results.keys() and table.is_asked_for(self._config)
+            if table.beside and {table.name, method.name} & self.results.keys() and self._asks_for(table)
         }
         audit = ("suffixes", "forms", "lengths", *(() if is_hidden else ("concordance",)))
         texts = self.fill("results/sentences/audit/{audit}.tsv", audit=audit) if self._study.labels else []

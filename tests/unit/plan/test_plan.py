@@ -228,6 +228,19 @@ def test_a_study_has_the_results_that_it_asks_for(planned: Planned) -> None:
     assert less.missing == []
 
 
+def test_cached_results_of_earlier_versions_have_no_strength_of_log_probability_bias(planned: Planned) -> None:
+    study = planned({"embeddings": {"source": "cached"}})
+    files = Files(study)
+    assert (files.terms, "log_probability_strength" in files.results, "log_probability" in files.results) == ({}, 0, 1)
+    assert not any("log_probability_strength" in name for name in files.data())
+    (sentence,) = files.missing
+    assert sentence.startswith("results/likelihoods/log_probability/tiny-")
+    assert ".terms.parquet is missing, so the strength of log-probability bias is left out." in sentence
+    write(*(path for lists in Files(planned()).terms.values() for paths in lists for path in paths))
+    files = Files(study)
+    assert (files.missing, "log_probability_strength" in files.results) == ([], True)
+
+
 def test_figures_are_drawn_from_the_tables_that_are_there(planned: Planned) -> None:
     seat, part = "results/associations/seat.parquet", "results/associations/ceat/tiny-narrow.parquet"
     write(seat, part, "results/lexicon/forms.parquet")
@@ -367,6 +380,8 @@ def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> No
         ({"embeddings": {"source": "cached", "buckets": 4}, "study": "other"}, ""),
         ({"models": {"mine": {"path": "models/mine"}}}, "models (tiny-decoder, tiny-encoder-decoder, tiny-narrow"),
         ({"models": {"tiny-narrow": {"kind": "encoder"}}}, ""),
+        ({"static": {"vectors": {"glove": None}}}, "static.vectors (glove, word2vec there, word2vec here)"),
+        ({"pairs": {"sets": {"demo": None}}}, "pairs.sets (demo there,  here)"),
         ({"models": {"tiny-narrow": {"layer": 1}}}, "models.tiny-narrow.layer (-1 there, 1 here)"),
         ({"corpus": {"errors": "skip-line"}}, "corpus.errors (stop there, skip-line here)"),
         ({"samples": {"lengths": [9]}}, "samples.lengths (9, 25, 75, >75 there, 9 here)"),
