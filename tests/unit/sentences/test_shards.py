@@ -211,7 +211,7 @@ def test_damaged_data_sets(corpus: Path) -> None:
     with pytest.raises(InputError, match=r"wiki/state\.json: the data set has no file 'data-00001-of-00002\.arrow'"):
         sources(corpus, "wiki")
     write(folder / "state.json", "{")
-    with pytest.raises(InputError, match=r"state\.json: damaged"):
+    with pytest.raises(InputError, match=r"state\.json: the data set cannot be read"):
         sources(corpus, "wiki")
     dataset(folder, ["data-00000-of-00002.arrow"], _indices_data_files=[{"filename": "indices.arrow"}])
     with pytest.raises(InputError, match="flatten_indices"):
