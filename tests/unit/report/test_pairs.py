@@ -13,6 +13,7 @@ from planted_pairs import planted_scores
 
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
+from prasanga.report.comparison import compare_pairs, read_percentages
 from prasanga.report.findings import (
     findings_of_pairs,
 )
@@ -55,6 +56,18 @@ def test_types_and_groups_stand_in_the_order_of_the_paper() -> None:
     groups = groups_of([("b", "hi"), ("a", "bn"), ("b", "en"), ("a", "bn")])
     assert [group.title for group in groups] == ["English, b", "Hindi, b", "Bangla, a"]
     assert groups_of([("", "hi")]) == (Group("", "hi", "Hindi"),)
+
+
+def test_a_type_without_a_percentage_is_compared_by_its_reason(bias: pl.DataFrame, project_root: Path) -> None:
+    is_hindi, percent = pl.col("language") == "hi", pl.when(pl.col("model") == "gpt").then("bias_percentage")
+    left_out = pl.when(pl.col("model") == "gpt").then("n_left_out").otherwise("n_pairs")
+    lost = bias.filter(is_hindi).with_columns(bias_percentage=percent, runs_mean=percent, n_left_out=left_out)
+    printed = read_percentages(project_root / "resources/published", "sahoo2024")
+    theirs = printed["model"][0]
+    rows = compare_pairs(lost, printed, models={"bert": theirs, "gpt": theirs}, preset="paper")
+    notes = dict(rows.select("model", "note").iter_rows())
+    assert "all pairs were left out" in notes["bert"]
+    assert "mean over runs; of all pairs" in notes["gpt"]
 
 
 def test_a_percentage_of_a_few_pairs_is_not_the_one_that_is_named() -> None:
