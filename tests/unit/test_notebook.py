@@ -93,7 +93,7 @@ def test_one_call_gives_an_estimate_with_its_interval(found: tuple[Ceat, Planted
     assert result.interval.high is not None
     assert 0 < result.interval.low < result.combined.effect < result.interval.high
     assert repr(result) == (
-        f"CEAT {result.combined.effect:+.2f} (95 % {result.interval.low:+.2f} to {result.interval.high:+.2f}),"
+        f"CEAT {result.combined.effect:+.2f} (95% {result.interval.low:+.2f} to {result.interval.high:+.2f}),"
         f" p_association {result.p_association:.3g}, 10 and 10 words"
     )
 

@@ -201,7 +201,7 @@ class Shown:
 
     @cached_property
     def interval(self) -> Interval:
-        """The 95 % interval over words and, in CEAT, contexts; with a note in place of ends for fewer than 8 words."""
+        """The 95% interval over words and, in CEAT, contexts; with a note in place of ends for fewer than 8 words."""
         n_x, n_y, n_a, n_b = self.cosines.sizes
         units = Units.from_sizes(n_x, n_y), Units.from_sizes(n_a, n_b)
         omitted = omit_units(self.cosines, self.cosines, units, self.std)
@@ -234,7 +234,7 @@ class Shown:
     def __repr__(self) -> str:
         """Return the number with its interval, in one line."""
         ends, (n_x, n_y, *_) = self.interval, self.cosines.sizes
-        between = "" if ends.low is None else f"95 % {ends.low:+.2f} to {ends.high:+.2f}"
+        between = "" if ends.low is None else f"95% {ends.low:+.2f} to {ends.high:+.2f}"
         said, lost = "; ".join(filter(None, (between, ends.note))), f" ({self.lost})" if self.lost else ""
         number = f"{self.method} {self.effect_size:+.2f} ({said}), p_association {self.p_association:.3g}"
         return f"{number}, {n_x} and {n_y} words{lost}"

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 # - `p_binomial`: the exact two-sided test against 50, ties left out
 # - `p_equivalence`: the larger p of two exact one-sided binomial tests, against 50 - margin and 50 + margin
 #   (Schuirmann 1987), ties left out; `equivalent_within` is the smallest margin at which it is .05, from the interval
-#   of Clopper and Pearson at 90 %
+#   of Clopper and Pearson at 90%
 #
 # All but the first take pairs for independent draws from pairs of the same kind; the first resamples clusters of pairs
 # as wholes. `tests/benchmarks/bias_intervals.py` prints how often the intervals hold.
@@ -446,7 +446,7 @@ class Percentages:
 
     @property
     def interval(self) -> Interval:
-        """The 95 % interval in percent: `bootstrap`, and `exact` with few pairs, pairs all alike or no resamples."""
+        """The 95% interval in percent: `bootstrap`, and `exact` with few pairs, pairs all alike or no resamples."""
         row = self._overall
         return Interval(row["ci_low"], row["ci_high"], row["interval"], row["interval_note"] or "")
 
@@ -484,7 +484,7 @@ class Percentages:
         labels = "labels cannot be compared"
         if row["balanced_percentage"] is not None:
             labels = f"both labels alike {row['balanced_percentage']:.1f}{p_label}"
-        said = f"95 % {row['ci_low']:.1f} to {row['ci_high']:.1f}"
+        said = f"95% {row['ci_low']:.1f} to {row['ci_high']:.1f}"
         return f"bias percentage {self.percentage:.1f} ({said}){p}; {labels}; {row['n_scored']} pairs{left_out}"
 
     def _repr_html_(self) -> str:

@@ -548,7 +548,7 @@ def _invert_trigamma(value: float) -> float:
 
 
 class Adjusted(NamedTuple):
-    """A difference between words that are alike, with the ends of its 95 % interval."""
+    """A difference between words that are alike, with the ends of its 95% interval."""
 
     difference: float
     low: float

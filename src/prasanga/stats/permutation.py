@@ -63,7 +63,7 @@ class PermutationTest:
     n_resamples: int
     """Partitions drawn at random; 0 if exact."""
     ci_low: float
-    """Lower end of the 95 % interval of the p of all partitions, which a sampled p estimates (Clopper and Pearson).
+    """Lower end of the 95% interval of the p of all partitions, which a sampled p estimates (Clopper and Pearson).
 
     The p itself if exact.
     """

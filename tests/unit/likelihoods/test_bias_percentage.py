@@ -319,7 +319,7 @@ def test_percentages_are_shown_in_a_line_a_table_and_a_picture() -> None:
     shown, overall = Percentages(bias), row(bias, "all")
     assert (shown.percentage, shown.interval.low, shown.interval.method) == (80, overall["ci_low"], "bootstrap")
     assert repr(shown) == (
-        f"bias percentage 80.0 (95 % {overall['ci_low']:.1f} to {overall['ci_high']:.1f}),"
+        f"bias percentage 80.0 (95% {overall['ci_low']:.1f} to {overall['ci_high']:.1f}),"
         f" p {binomial_p(48, 60):.3g}; both labels alike {overall['balanced_percentage']:.1f},"
         f" p {overall['p_label']:.3g}; 60 pairs"
     )
