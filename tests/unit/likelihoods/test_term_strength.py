@@ -18,7 +18,7 @@ from prasanga.schema import TABLES
 from prasanga.stats.crossed import contributions
 from prasanga.stats.intervals import BesideTwins, compare_with_twins, interval, omit_templates, omit_units
 from prasanga.stats.permutation import Units
-from prasanga.stats.strength import Rule, measure_strength
+from prasanga.stats.strength import Judge, Rule, contrast_sets, measure_strength
 
 Flags = npt.NDArray[np.bool_]
 WORDS = Units.from_sizes
@@ -85,8 +85,7 @@ def find_one(
     how: dict[str, Any] = {"alternative": rule.alternative, "statistic": rule.statistic, "n_resamples": 10}
     p = [targets.test(cosines.word_scores(), rng=np.random.default_rng(), noise=0.0, **how).p_value]
     if moved.terms == "mean":
-        of_terms = contributions(cosines)
-        p.append(units[1].test(of_terms, rng=np.random.default_rng(), noise=0.0, **how).p_value)
+        p.append(units[1].test(contributions(cosines), rng=np.random.default_rng(), noise=0.0, **how).p_value)
     else:
         p.append(moved.test_terms(units[1], settings, np.random.default_rng()).p_value)
     counted = cosines if moved.terms == "mean" else moved
@@ -106,14 +105,13 @@ def find_one(
 
 
 PAIRS = Units(tuple(range(8)), tuple(range(8)), True)
-UNEQUAL = Units((0, 0, 1, 2, 3, 4, 5, 6, 7), tuple(range(9)))
+UNEQUAL = Units((0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7), tuple(range(9)))
 CLUSTERS = Units((0, 0, 1, 2, 3, 4, 5, 6, 7), (0, 1, 2, 3, 4, 5, 6, 7, 7))
 DESIGNS: dict[str, Any] = {
     "words": (WORDS(8, 8), WORDS(8, 8), Rule(0.05), 3, 0, "log-sum-exp", 4),
     "copies": (WORDS(8, 8), PAIRS, Rule(0.05), 2, 3, "log-sum-exp", 12),
     "templates": (WORDS(8, 8), PAIRS, Rule(0.05), 5, 0, "log-sum-exp", 12),
     "means": (WORDS(8, 8), PAIRS, Rule(0.02, std="pooled"), 3, 0, "mean", 12),
-    "means of unequal sets": (WORDS(8, 8), UNEQUAL, Rule(0.05), 3, 0, "mean", 12),
     "one-sided": (WORDS(8, 8), PAIRS, Rule(0.05, alternative="greater"), 3, 0, "log-sum-exp", 12),
     "pairs": (PAIRS, PAIRS, Rule(0.05), 3, 0, "log-sum-exp", 12),
     "clusters": (CLUSTERS, PAIRS, Rule(0.05), 3, 0, "log-sum-exp", 12),
@@ -125,14 +123,39 @@ def test_many_studies_at_a_time_find_what_one_at_a_time_finds(name: str) -> None
     """Sentences are taken to scatter as much without a word as with it: at most 5% of decisions may differ."""
     targets, attributes, rule, n_templates, n_twins, terms, n = DESIGNS[name]
     rng, shifts = np.random.default_rng(7), (1.0, 2.0, 3.5)
-    n_first, n_second = len(attributes.first), len(attributes.second) if attributes is UNEQUAL else None
-    scores = [draw_scores(rng, len(targets.first), n_first, n_templates, terms, n_second) for _ in range(1 + n_twins)]
+    scores = [draw_scores(rng, len(targets.first), 8, n_templates, terms) for _ in range(1 + n_twins)]
     units = targets, attributes
     found = simulate(scores, units, rule, n_templates, 3).shift(n, shifts)
     labels = targets.relabel(n, simulate(scores, units, rule, n_templates, 3).rng)
     wanted = [[find_one(scores, units, rule, is_x, k, n_templates) for k in (0.0, *shifts)] for is_x in labels]
     assert np.mean(found != np.array(wanted)) <= 0.05
     assert 0.1 < np.mean(wanted) < 0.9
+
+
+def test_terms_with_means_are_tested_like_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A term has an association of its own: a cluster counts once, and sets of different sizes are studentized."""
+    found: list[Any] = []
+
+    def find(_: Judge, *given: Any) -> Flags:
+        is_x, test_attributes = given[1], given[3]
+        found.extend(test_attributes(np.full(len(is_x), True), contrast_sets(is_x)))
+        return np.full(len(is_x), False)
+
+    monkeypatch.setattr(Judge, "find", find)
+    rng = np.random.default_rng(4)
+    scores = draw_scores(rng, 8, len(UNEQUAL.first), 3, "mean", len(UNEQUAL.second))
+    labels = WORDS(8, 8).relabel(6, rng)
+    simulate([scores], (WORDS(8, 8), UNEQUAL), Rule(0.05), 3, 1).plant(labels, 1.0, np.empty((6, 0)))
+    corrected = np.array([(scores.fill - scores.prior)[scores.words == word].mean(axis=0) for word in range(16)])
+    first = np.arange(scores.n_attributes) < scores.n_first
+    words = corrected[:, first].mean(axis=1) - corrected[:, ~first].mean(axis=1)
+    for is_x, p in zip(labels, found, strict=True):
+        spread = np.sqrt((8 * words[is_x].var() + 8 * words[~is_x].var()) / 14)
+        moved = corrected + spread * np.outer(np.where(is_x, 0.5, -0.5), np.where(first, 0.5, -0.5))
+        of_terms = moved[is_x].mean(axis=0) - moved[~is_x].mean(axis=0)
+        how: dict[str, Any] = {"alternative": "two-sided", "statistic": "studentized", "n_resamples": 10}
+        wanted = UNEQUAL.test(of_terms, rng=np.random.default_rng(), noise=0.0, **how)
+        assert (wanted.exact, p) == (True, pytest.approx(wanted.p_value, abs=1e-12))
 
 
 def test_a_null_study_is_found_rarely_and_a_shift_of_80_percent_in_80_percent() -> None:
