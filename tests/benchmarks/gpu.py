@@ -152,7 +152,7 @@ def speed(bench: Bench) -> None:
 
 def decoder(bench: Bench) -> None:
     """The same for a decoder of 7B with random weights, which the processor draws in a minute or two."""
-    from prasanga.models.options import ModelOptions
+    from prasanga.models.hub import ModelOptions
 
     encoder = bench.encoder("decoder", options=ModelOptions(random_weights=SEED))
     share(bench, "decoder, 75 words", encoder, bench.segments(75, 2_000), causal=True)
@@ -366,7 +366,7 @@ def streams(bench: Bench) -> None:
 
 def eight_bits(bench: Bench) -> None:
     """Compare linear layers in 8 bits with float32: cosine, speed beside half precision."""
-    from prasanga.models.options import ModelOptions
+    from prasanga.models.hub import ModelOptions
 
     if find_spec("torchao") is None:
         bench.numbers["left out"] = "torchao is not installed"
@@ -384,7 +384,7 @@ def twins(bench: Bench) -> None:
     """Load a random copy on the device and on the processor: the same weights."""
     import torch
 
-    from prasanga.models.options import ModelOptions
+    from prasanga.models.hub import ModelOptions
 
     how = {"dtype": "float32", "options": ModelOptions(random_weights=SEED)}
     there, here = (bench.encoder(device=device, **how).loaded.encoder for device in (bench.device, "cpu"))
@@ -400,7 +400,7 @@ def cards(bench: Bench) -> None:
     """Spread a model over two cards: the same vectors; and two encoders of one process, each on a card of its own."""
     import torch
 
-    from prasanga.models.options import ModelOptions
+    from prasanga.models.hub import ModelOptions
 
     if torch.cuda.device_count() < 2:
         bench.numbers["left out"] = "there are no two cards"

@@ -18,7 +18,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import Store, digest_of, read_document, read_frame, temporary_beside, write_document
 from prasanga.embeddings.pooling import Pooling, Unknown, root_end
 from prasanga.embeddings.shards import StoredDtype
-from prasanga.models.options import ModelOptions, depth_of
+from prasanga.models.hub import ModelOptions, depth_of, require_unchanged
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
@@ -198,7 +198,6 @@ def start_encoder(settings: VectorSettings, report: Mapping[str, Any], root: str
         InputError: the files of a model on this machine were replaced after its check; as `load_encoder`.
     """
     from prasanga.embeddings.encoder import load_encoder
-    from prasanga.models.hub import require_unchanged
 
     require_unchanged(settings.model, report["identity"], settings.options, root)
     encoder = load_encoder(

@@ -23,7 +23,7 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.base.io import Store, digest_of, read_document
-from prasanga.models.options import ModelOptions
+from prasanga.models.hub import ModelOptions, require_unchanged
 from prasanga.pairs.preferences import SCORES as PAIR_SCORES
 from prasanga.pairs.preferences import SENTENCE_SCORES
 
@@ -283,7 +283,6 @@ def _ask(kind: _Kind, scorer: Scorer, rows: pl.DataFrame, settings: Mapping[str,
 def _load(which: Mapping[str, Any], job: Job, identity: dict[str, str]) -> Scorer:
     """Load the model; of one of the hub the commit that was checked, wherever its branch has moved since."""
     from prasanga.likelihoods.engine import load_scorer
-    from prasanga.models.hub import require_unchanged
 
     options = ModelOptions(**{**which["options"], "cards": job.cards})
     require_unchanged(which["model"], identity, options, job.kept)

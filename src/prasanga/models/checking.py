@@ -23,7 +23,16 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import read_document
 from prasanga.models.devices import DTYPES, Size, weights_bytes
 from prasanga.models.heads import mask_piece, require_mask
-from prasanga.models.hub import FoundModel, find_weights, identify, open_source
+from prasanga.models.hub import (
+    KINDS,
+    NO_OPTIONS,
+    FoundModel,
+    ModelOptions,
+    depth_of,
+    find_weights,
+    identify,
+    open_source,
+)
 from prasanga.models.loading import (
     build_bare,
     max_pieces,
@@ -34,7 +43,6 @@ from prasanga.models.loading import (
     read_weights,
     require_fitting_tokenizer,
 )
-from prasanga.models.options import KINDS, NO_OPTIONS, ModelOptions, depth_of
 from prasanga.models.packaged import PACKAGE
 from prasanga.models.pieces import encode, language_piece, unknown_pieces
 from prasanga.schema import TABLES

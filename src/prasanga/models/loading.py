@@ -36,8 +36,16 @@ from prasanga.models.devices import (
     resolve_dtype,
     weights_bytes,
 )
-from prasanga.models.hub import FoundModel, Weights, explaining, find_weights, open_source, require_own_code
-from prasanga.models.options import NO_OPTIONS, ModelOptions
+from prasanga.models.hub import (
+    NO_OPTIONS,
+    FoundModel,
+    ModelOptions,
+    Weights,
+    explaining,
+    find_weights,
+    open_source,
+    require_own_code,
+)
 from prasanga.models.pieces import apply_options, keep_normalizer_of_file
 
 _LOG = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import made_from
 from prasanga.base.seeds import seed_of
 from prasanga.methods import TWIN_ENDING
-from prasanga.models.options import KINDS
+from prasanga.models.hub import KINDS
 from prasanga.models.packaged import PACKAGED
 
 Models = dict[str, dict[str, Any]]

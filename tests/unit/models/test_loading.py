@@ -673,7 +673,7 @@ def test_onednn_multiplies_in_float32() -> None:
 
 def test_planning_imports_nothing_heavy() -> None:
     program = (
-        "import sys, prasanga.models, prasanga.embeddings, prasanga.models.options, prasanga.models.packaged;"
+        "import sys, prasanga.models, prasanga.embeddings, prasanga.models.hub, prasanga.models.packaged;"
         "prasanga.models.model_identity; prasanga.embeddings.StoredEmbeddings;"
         "sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
     )

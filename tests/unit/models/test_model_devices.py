@@ -26,7 +26,7 @@ from prasanga.models.devices import (
     resolve_dtype,
     weights_bytes,
 )
-from prasanga.models.options import ModelOptions
+from prasanga.models.hub import ModelOptions
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 LLAMA = Size(parameters=6_607_343_616, linear=6_476_005_376)

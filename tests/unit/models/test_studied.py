@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.models.options import KINDS
+from prasanga.models.hub import KINDS
 from prasanga.plan.models import (
     MeasuredModels,
     find_kind,
