@@ -66,7 +66,7 @@ def score_pairs(
     pairs: pl.DataFrame,
     *,
     family: str = "auto",
-    measure: str = "p_unmodified",
+    measure: str = "auto",
     reduction: str = "mean",
     pieces: str = "all",
     punctuation: Punctuation = "apart",
@@ -83,7 +83,7 @@ def score_pairs(
         pairs: columns `language`, `first`, `second`, and whatever else (`prasanga.pairs.read_pairs`). Scores that the
             table has already, all columns of `prasanga.pairs.preferences.SCORES`, are replaced.
         family: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
-        measure: one of `MEASURES`; `p_unmodified` is what each kind of model has for it.
+        measure: one of `MEASURES`; `auto` is the usual one of the model's kind.
         reduction: `mean` over the scored pieces, or `sum`.
         pieces: how a word of several pieces is masked: `all` together, or `left-to-right`.
         punctuation: `apart` or `with-word`, see `prasanga.pairs.alignment.words_of`.
@@ -115,6 +115,8 @@ def score_pairs(
         if pairs[column].dtype.is_numeric():
             raise InputError(f"pairs: column {column} has numbers ({pairs[column][0]}). Give text.")
     pairs = pairs.drop(SCORES.names(), strict=False)
+    if family in MEASURES:  # before the model is loaded
+        resolve_measure(family, measure, name or str(getattr(model, "name", model)))
     scorer = model if isinstance(model, Scorer) else load_scorer(model, kind=family, **loading)
     if family not in ("auto", scorer.kind):
         raise InputError(
@@ -237,29 +239,24 @@ the nearer its score is to 0. `aula_renormalized` has the weights of the n piece
 
 
 def resolve_measure(kind: str, measure: str, name: str) -> str:
-    """Return the score that a model of this kind gives when asked for `measure`.
-
-    `p_unmodified` means the probability of what both sentences have, given what they have not. An encoder-decoder gives
-    that by `infill`. A decoder, which never sees what comes after, has the probability of the whole sentence only,
-    `causal` (Sahoo et al. 2024, section 6.1).
+    """Return the measure that a model of this kind is scored by.
 
     Args:
         kind: `encoder`, `decoder`, `encoder-decoder`.
-        measure: one of `MEASURES`.
+        measure: one of `MEASURES`, or `auto` for the usual one of the kind. A decoder, which never sees what comes
+            after, has the probability of the whole sentence only, `causal` (Sahoo et al. 2024, section 6.1).
         name: the model's, for messages.
 
     Raises:
         InputError: no such measure, or not of such a model.
     """
     allowed = MEASURES[kind]
-    if measure in allowed:
-        return measure
-    if measure == "p_unmodified":
-        return allowed[0]
-    raise InputError(
-        f"model {name} is of the kind {kind}, which has no measure {measure!r}. Write measure: {' or '.join(allowed)},"
-        " or use another model."
-    )
+    if measure not in ("auto", *allowed):
+        raise InputError(
+            f"model {name} is of the kind {kind}, which has no measure {measure!r}. Write measure:"
+            f" {' or '.join(allowed)}, or auto for {allowed[0]}."
+        )
+    return allowed[0] if measure == "auto" else measure
 
 
 # --------------------

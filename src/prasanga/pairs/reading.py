@@ -494,6 +494,17 @@ def read_pair_file(
     return PairFile(table, chosen.name, pairs)
 
 
+def check_pair_file(
+    path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
+) -> None:
+    """Refuse a file of pairs that `read_pair_file` would refuse; for a plan, before any job.
+
+    Raises:
+        InputError: as `read_pairs`.
+    """
+    read_pair_file(path, language, layout=layout, spoken=spoken)
+
+
 def _refuse_mistakes(path: Path, pairs: pl.DataFrame, layout: Layout) -> None:
     """Refuse a file with a pair that has a mistake: the first of these, in the first pair that has it."""
     # another layout's rule would swap the sentences
