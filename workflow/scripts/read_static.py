@@ -8,6 +8,7 @@ task = Task(snakemake, "static")
 asked = task.params.reading
 source = {key: path for key in ("trained", "file") if (path := task.input.get(key))}
 made_from = task.describe(asked, source.values(), ["ftfy", "numpy", "regex"])
-options = {key: asked[key] for key in ("format", "normalization")}
-table, method = look_up_stimuli(spellings_of(lexicon_of(asked)), asked["pooling"], **source, **options)
+lexicon = lexicon_of(asked)
+options = {key: asked[key] for key in ("format", "normalization")} | {"language": lexicon.language}
+table, method = look_up_stimuli(spellings_of(lexicon), asked["pooling"], **source, **options)
 task.write(task.output[0], table, {**made_from, "method": method})

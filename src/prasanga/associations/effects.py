@@ -60,6 +60,7 @@ from prasanga.associations.vectors import (
     embed_again,
     require_other_words,
     unit_sets,
+    word_sets_and_vectors,
     word_vectors,
 )
 from prasanga.base.errors import InputError
@@ -258,6 +259,8 @@ class Weat(Shown):
     std: str
     cosines: CrossedScores
     """Of the words or sentences, over which the effect is; of the words for an average of vectors."""
+    lost: str = ""
+    """Words listed more than once in a set, which count once; empty if arrays were given."""
 
     @property
     def word_scores(self) -> FloatArray:
@@ -271,12 +274,27 @@ class Seat(Weat):
     method = "SEAT"
 
 
+def _select_sets(given: Sequence[Any], targets: Any, attributes: Any, *, are_single: bool) -> tuple[Sequence[Any], str]:
+    """Return the vectors of X, Y, A and B, (n, d) per word if words were given, and what `lost` says."""
+    if not isinstance(given[0], Mapping) and targets is attributes is None:
+        return given, ""
+    if sum(each is not None for each in (*given[1:], targets, attributes)) > 2:
+        raise InputError(
+            "Give four arrays, X, Y, A and B, or vectors by word: `vectors, targets=(X, Y), attributes=(A, B)`."
+        )
+    both = given[1] if targets is None else targets, given[2] if attributes is None else attributes
+    words, directed, lost = word_sets_and_vectors(given[0], *both, are_single=are_single)
+    return [[directed[word].vectors for word in side] for side in words], "; ".join(lost)
+
+
 def weat(
-    X: npt.ArrayLike,
-    Y: npt.ArrayLike,
-    A: npt.ArrayLike,
-    B: npt.ArrayLike,
+    X: npt.ArrayLike | Mapping[str, npt.ArrayLike],
+    Y: npt.ArrayLike | None = None,
+    A: npt.ArrayLike | None = None,
+    B: npt.ArrayLike | None = None,
     *,
+    targets: tuple[Sequence[str], Sequence[str]] | None = None,
+    attributes: tuple[Sequence[str], Sequence[str]] | None = None,
     std: str = "union_ddof1",
     **options: Unpack[PermutationOptions],
 ) -> Weat:
@@ -293,30 +311,37 @@ def weat(
     et al. 2024, appendix B.1). They part only the target words (`test`); whether other attribute words would do as well
     is asked by `test_attributes`, and of both by `p_association`.
 
+    Give arrays, `weat(X, Y, A, B)`, or words as to `ceat`: `weat(vectors, targets=(X, Y), attributes=(A, B))`.
+
     Args:
-        X: target vectors (nx, d), nx >= 1; the sets may differ in size.
+        X: target vectors (nx, d), nx >= 1; the sets may differ in size. Or the (d,) vector of each word, by word.
         Y: target vectors (ny, d).
         A: attribute vectors (na, d).
         B: attribute vectors (nb, d).
+        targets: two lists of words. A word listed twice in a set counts once, and `lost` says so.
+        attributes: likewise.
         std: convention of the denominator: union_ddof1 (Caliskan et al.), union_ddof0, pooled (`effects`).
         **options: `alternative` (two-sided, greater, less), `method` (auto, exact, sampled), `n_resamples`, `rng` and
             `statistic` (studentized, difference), as in `permutation_test`.
 
     Raises:
-        InputError: NaN, zero vectors, different dimensions, sets without words, an unknown name; `ConstantScoresError`
-            if all words have the same association.
+        InputError: NaN, zero vectors, different dimensions, sets without words, an unknown name, words without a vector
+            or in two sets; `ConstantScoresError` if all words have the same association.
     """
-    cosines = _compute_word_cosines(X, Y, A, B)
+    sets, lost = _select_sets((X, Y, A, B), targets, attributes, are_single=True)
+    cosines = _compute_word_cosines(*(np.concatenate(side) if isinstance(X, Mapping) else side for side in sets))
     test, test_attributes = _test_sides(*cosines.split(), **options)
-    return Weat(cosines.effect(std), test, test_attributes, std, cosines)
+    return Weat(cosines.effect(std), test, test_attributes, std, cosines, lost)
 
 
 def seat(
-    X: Sequence[npt.ArrayLike],
-    Y: Sequence[npt.ArrayLike],
-    A: Sequence[npt.ArrayLike],
-    B: Sequence[npt.ArrayLike],
+    X: Sequence[npt.ArrayLike] | Mapping[str, npt.ArrayLike],
+    Y: Sequence[npt.ArrayLike] | None = None,
+    A: Sequence[npt.ArrayLike] | None = None,
+    B: Sequence[npt.ArrayLike] | None = None,
     *,
+    targets: tuple[Sequence[str], Sequence[str]] | None = None,
+    attributes: tuple[Sequence[str], Sequence[str]] | None = None,
     unit: str = "word",
     average: str = "associations",
     std: str = "union_ddof1",
@@ -327,12 +352,16 @@ def seat(
     Hypothesis of no association: the words of X and Y could change sides (`test`), or those of A and B
     (`test_attributes`); `p_association` is the larger p of both. Formula: see the module.
 
+    Give arrays, `seat(X, Y, A, B)`, or words as to `ceat`: `seat(vectors, targets=(X, Y), attributes=(A, B))`.
+
     Args:
         X: one (n_sentences, d) array per word. Words may have different numbers of sentences; each word weighs the
-            same.
-        Y: likewise.
-        A: likewise.
-        B: likewise.
+            same. Or these arrays by word.
+        Y: as X.
+        A: as X.
+        B: as X.
+        targets: two lists of words. A word listed twice in a set counts once, and `lost` says so.
+        attributes: likewise.
         unit: `word` permutes words by their mean association; `sentence` permutes single sentences, as May et al.
             (2019) and IndiBias do, and rejects far too often.
         average: `associations`, or `vectors` for one vector per word, the mean of its sentences' (Sadhu et al.); then
@@ -342,22 +371,23 @@ def seat(
             of sentences are always compared by the difference, as in the papers.
 
     Raises:
-        InputError: a set without words, a word without sentences, NaN, zero vectors, different dimensions, unknown
-            names; all sentences have the same association (`ConstantScoresError`).
+        InputError: a set without words, a word without sentences or in two sets, NaN, zero vectors, different
+            dimensions, unknown names; all sentences have the same association (`ConstantScoresError`).
     """
     choice("unit", unit, UNITS)
     choice("average", average, AVERAGES)
-    sets = {name: word_vectors(name, words) for name, words in zip("XYAB", (X, Y, A, B), strict=True)}
+    given, lost = _select_sets((X, Y, A, B), targets, attributes, are_single=False)
+    sets = {name: word_vectors(name, words) for name, words in zip("XYAB", given, strict=True)}
     for name, words in sets.items():
         for i, word in enumerate(words):
             directed_vectors(f"{name}, word {i}", word)  # before they are averaged, which would hide a zero
     require_other_words({name: sets[name] for name in "XY"}, {name: sets[name] for name in "AB"})
     cosines = compute_sentence_cosines(list(sets.values()), average)
-    effect, (targets, attributes) = cosines.effect(std), cosines.split(unit)
+    effect, (of_x_and_y, of_a_and_b) = cosines.effect(std), cosines.split(unit)
     options["rng"] = generator_from(options.get("rng"))
     of_targets = options if unit == "word" else PermutationOptions(**{**options, "statistic": "difference"})
-    (test,), (test_attributes,) = _test_sides(targets, **of_targets), _test_sides(attributes, **options)
-    return Seat(effect, test, test_attributes, std, cosines)
+    (test,), (test_attributes,) = _test_sides(of_x_and_y, **of_targets), _test_sides(of_a_and_b, **options)
+    return Seat(effect, test, test_attributes, std, cosines, lost)
 
 
 def compute_sentence_cosines(sets: Sequence[Sequence[npt.NDArray[Any]]], average: str) -> CrossedScores:

@@ -179,11 +179,12 @@ def word_vectors(name: str, words: Sequence[npt.ArrayLike]) -> list[npt.NDArray[
 
 
 def word_sets_and_vectors(
-    embeddings: Mapping[str, npt.ArrayLike], targets: object, attributes: object, *, as_listed: bool = False
+    embeddings: object, targets: object, attributes: object, *, as_listed: bool = False, are_single: bool = False
 ) -> tuple[Words, dict[str, DirectedVectors], list[str]]:
     """Return the words of X, Y, A and B, the checked vectors of each, and a note for each repeated word.
 
-    A word counts once per set; `as_listed`, it counts as often as it is listed, without a note.
+    `embeddings` maps words to (n, d) vectors, or to one (d,) vector each if they `are_single`. A word counts once per
+    set; `as_listed`, it counts as often as it is listed, without a note.
 
     Raises `InputError` for sets other than lists of words, a word in two sets, and a word without vectors or with bad
     ones.
@@ -204,17 +205,30 @@ def word_sets_and_vectors(
     if not as_listed:
         for side, listed in sets.items():
             sets[side], repeated = each_once(listed)
-            notes += (f"{word}: {told}" for word, told in describe_repeats(repeated, sets[side]))
+            notes += dict.fromkeys(f"{word}: {told}" for word, told in describe_repeats(repeated, sets[side]))
     if not isinstance(embeddings, Mapping):
         raise InputError(
             f"embeddings: of type {type(embeddings).__name__}. Give a mapping word -> vectors, such as"
-            " {'rose': an (n_contexts, d) array, ...}."
+            f" {{'rose': an array of shape {'(d,)' if are_single else '(n, d)'}, ...}}."
+        )
+    listed = list(dict.fromkeys(word for side in sets.values() for word in side))
+    if missing := [word for word in listed if word not in embeddings]:
+        raise InputError(
+            f"embeddings: no vectors of {', '.join(map(repr, missing))} ({len(missing)} of {len(listed)} words). Give"
+            " them, or leave these words out."
         )
     directed: dict[str, DirectedVectors] = {}
-    for word in dict.fromkeys(word for side in sets.values() for word in side):
-        if word not in embeddings:
-            raise InputError(f"embeddings: no vectors of {word!r}. Give its contexts' vectors, or leave the word out.")
-        directed[word] = directed_vectors(f"embeddings[{word!r}]", embeddings[word])
+    for word in listed:
+        name, vectors = f"embeddings[{word!r}]", embeddings[word]
+        if are_single:
+            vectors = to_array(name, vectors, VECTORS)
+            if vectors.ndim != 1 and vectors.shape[:-1] != (1,):
+                raise InputError(
+                    f"{name}: an array of shape {vectors.shape}. WEAT has one vector per word, (d,). For a word in"
+                    " several contexts use `ceat`, in several sentences `seat`."
+                )
+            vectors = vectors.reshape(1, -1)
+        directed[word] = directed_vectors(name, vectors)
     require_one_dimension({f"embeddings[{word!r}]": v.vectors.shape[1] for word, v in directed.items()})
     return cast(Words, tuple(sets.values())), directed, notes
 

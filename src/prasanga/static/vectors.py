@@ -3,7 +3,8 @@
 A file is read once from the front, and only the vectors of the words that are asked for are kept. gensim's readers
 would hold the whole file (4 GB for cc.bn.300.bin). Words are compared after `spelling`, so that a file that writes য় as
 one character agrees with a study that writes it as two. Where several words of a file become equal, the first one
-counts: files are sorted by frequency.
+counts: files are sorted by frequency. A word that a file has only in quotes, or only with the prefix that ConceptNet
+Numberbatch gives the words of the language (/c/bn/), is found without them.
 
 fastText's binary files (.bin) have words with their counts, and vectors of pieces of words (Bojanowski et al. 2017).
 The vector of a word is the mean of its own row and of the rows of its pieces. A word that the file does not have is the
@@ -52,6 +53,7 @@ _BUFFER = 1 << 14  # what is buffered is copied once per word of a binary file
 _WORDS_PER_BATCH = 1000
 _FASTTEXT_BINARY = (793712314).to_bytes(4, "little")
 _FASTTEXT_VERSION, _SUPERVISED = 12, 3
+_QUOTED = regex.compile(r"([\"'`])(.+)\1|[“‘«](.+)[”’»]")
 _BETWEEN = regex.compile(r"[\s\-\u2010]+")
 
 Vector: TypeAlias = npt.NDArray[np.float32]
@@ -97,6 +99,7 @@ def read_vectors(
     format: str = "auto",
     spelling: Spelling = list,
     from_subwords: Collection[str] = (),
+    language: str = "",
 ) -> WordVectors:
     """Return the vectors of some words.
 
@@ -107,10 +110,11 @@ def read_vectors(
             line), `fasttext` (.vec, the same as word2vec text, or .bin), or `auto`, which looks at the beginning.
         spelling: the form in which words of the file are compared, for many at once.
         from_subwords: those of the wanted words that get a vector from their pieces where the file lacks them.
+        language: of the wanted words (bn), for a file with words of several languages (/c/bn/...).
 
     Raises:
-        InputError: the file is absent, empty, truncated, damaged or of another format, or a wanted vector has a number
-            that is not finite; with the file, the line, and the value found.
+        InputError: the file is absent, empty, truncated, damaged or of another format; it has none of the wanted words;
+            or a wanted vector has a number that is not finite; with the file, the line, and the value found.
     """
     path = Path(path)
     if format not in FORMATS:
@@ -121,7 +125,7 @@ def read_vectors(
         with _open_decompressed(path) as stream:
             kind = _recognize(path, stream.read(_HEAD), format)
         with _open_decompressed(path) as stream:
-            search = _Search(path, stream, frozenset(wanted), spelling)
+            search = _Search(path, stream, frozenset(wanted), spelling, f"/c/{language}/")
             if kind == "fasttext-binary":
                 result = _read_fasttext_binary(search, from_subwords)
             elif kind == "word2vec-binary":
@@ -130,6 +134,15 @@ def read_vectors(
                 result = _read_text(search, kind)
     except (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
         raise _damaged(path, reason(error)) from None
+    if wanted and not result.found and not result.subwords:
+        asked, first = (", ".join(map(repr, islice(words, 2))) for words in (wanted, search.first_words))
+        remedy = "Write the words as the file does, or name vectors of their language."
+        if not language and first.startswith("'/c/"):
+            remedy = 'This file has several languages: name that of the words, such as `language="bn"`.'
+        raise InputError(
+            f"{path}: 0 of the {len(wanted)} spellings found, such as {asked}. The file's first words are {first}."
+            f" {remedy}"
+        )
     _LOG.info("%s: %s, %d words of %d dimensions", path, kind, result.n_words, result.dimensions)
     return result
 
@@ -166,9 +179,9 @@ def _recognize(path: Path, head: bytes, format: str) -> str:
         kind = "glove"
     else:
         raise InputError(
-            f"{path}: line 1 begins with {first[:60]!r}, which is neither a header (words and dimensions, such as"
-            " `400000 300`) nor a word with its numbers, spaces or tabs between them. Formats that are read: word2vec"
-            " text and binary, GloVe, fastText .vec and .bin."
+            f"{path}: line 1 begins with {first[:60].decode(errors='replace')!r}, which is neither a header (words and"
+            " dimensions, such as `400000 300`) nor a word with its numbers, such as `rose 0.25 -1.5`. Formats that are"
+            " read: word2vec text and binary, GloVe, fastText .vec and .bin."
         )
     if format not in ("auto", kind) and not (format == "fasttext" and kind in ("word2vec", "fasttext-binary")):
         raise InputError(
@@ -179,8 +192,8 @@ def _recognize(path: Path, head: bytes, format: str) -> str:
 
 
 def _split(line: bytes) -> list[bytes]:
-    """Return the parts of a text line, between which there is a space or a tab."""
-    return line.replace(b"\t", b" ").rstrip(b" \r\n").split(b" ")
+    """Return the parts of a text line, between which there are spaces or tabs."""
+    return line.split()
 
 
 def _read_header(line: bytes) -> tuple[int, int] | None:
@@ -196,7 +209,7 @@ def _is_number(text: bytes) -> bool:
         float(text)
     except ValueError:
         return False
-    return True
+    return b"_" not in text  # Python reads 1_0 as 10
 
 
 @dataclass
@@ -207,24 +220,45 @@ class _Search:
     stream: io.BufferedReader
     wanted: frozenset[str]
     spelling: Spelling
+    prefix: str
     n_words: int = 0
+    first_words: list[str] = field(default_factory=list)
 
     def find(self, entries: Iterable[tuple[bytes, int, T]]) -> dict[str, tuple[str, int, T]]:
         """Return the wanted words, each with its number in the file and its value, by spelling."""
         found: dict[str, tuple[str, int, T]] = {}
+        in_quotes: dict[str, tuple[str, int, T]] = {}
+        repeated: dict[str, None] = {}
         while batch := list(islice(entries := iter(entries), _WORDS_PER_BATCH)):
             # the word2vec program cuts long words, perhaps within a character
             decoded = [word.decode(errors="replace") for word, *_ in batch]
+            stripped = {word: bare for word in decoded if (bare := self._strip(word)) != word}
+            inner = dict(zip(stripped, self.spelling([*stripped.values()]), strict=True)) if stripped else {}
             for spelled, word, (_, number, value) in zip(self.spelling(decoded), decoded, batch, strict=True):
                 if spelled in self.wanted:
-                    found.setdefault(spelled, (word, number, value))
+                    if found.setdefault(spelled, (word, number, value))[1] != number:
+                        repeated[word] = None
+                elif inner.get(word) in self.wanted:
+                    in_quotes.setdefault(inner[word], (word, number, value))
+            self.first_words += decoded[: 2 - len(self.first_words)]
             self.n_words += len(batch)
-        return found
+        if repeated:
+            _LOG.warning("%s: %s: several lines; the first one counts", self.path, ", ".join(repeated))
+        return {**in_quotes, **found}
+
+    def _strip(self, word: str) -> str:
+        """Return a word without quotes around it and without the prefix of its language."""
+        quoted = _QUOTED.fullmatch(word)
+        return (quoted[2] or quoted[3] if quoted else word).removeprefix(self.prefix)
 
     def collect(self, found: dict[str, Found], method: str, dimensions: int, n_words: int) -> WordVectors:
         """Return the result; refuse a file with more or fewer words than it says, or with numbers that are none."""
         if self.n_words != n_words:
-            raise _damaged(self.path, f"its beginning says {n_words} words, but {self.n_words} follow")
+            raise _damaged(
+                self.path,
+                f"its beginning says {n_words} words, but {self.n_words} follow (if you took some out yourself, write"
+                f" `{self.n_words} {dimensions}`)",
+            )
         for word, vector, _ in found.values():
             self.require_finite(word, vector)
         return WordVectors(found, method, dimensions, n_words)
@@ -232,8 +266,10 @@ class _Search:
     def require_finite(self, word: str, vector: Vector) -> None:
         """Refuse a vector with a number that is not finite."""
         for place in np.flatnonzero(~np.isfinite(vector)).tolist():
-            problem = f"in the vector of {word!r}, number {place + 1} of {vector.size} is {vector[place]}"
-            raise _damaged(self.path, problem)
+            raise InputError(
+                f"{self.path}: in the vector of {word!r}, number {place + 1} of {vector.size} is {vector[place]}, but a"
+                " vector has finite numbers. Take the word out of the file, or fetch the file again."
+            )
 
     def take(self, size: int, what: str) -> bytes:
         """Return the next `size` bytes."""
@@ -264,6 +300,8 @@ def _read_text(search: _Search, kind: str) -> WordVectors:
     def read_line(number: int, line: bytes) -> tuple[bytes, int, list[bytes]]:
         parts = _split(line)
         word, values = parts[:-dimensions], parts[-dimensions:]
+        if len(parts) == dimensions and line[:1].isspace():
+            return b"", number, values  # a word that is white space
         if not word or (len(word) > 1 and b"." in word[-1] and _is_number(word[-1]) and word[-1].strip(b".")):
             first = parts[0][:60].decode(errors="replace")
             problem = f"line {number} has {len(parts) - 1} numbers after {first!r}, where {dimensions} are wanted"
@@ -273,10 +311,9 @@ def _read_text(search: _Search, kind: str) -> WordVectors:
     found = {}
     entries = search.find(read_line(number, line) for number, line in lines if line.strip())
     for spelled, (word, number, values) in entries.items():
-        try:
-            found[spelled] = Found(word, np.array(values).astype(np.float32))
-        except ValueError as error:
-            raise _damaged(search.path, f"line {number}: {reason(error)}") from None
+        if wrong := next((value.decode(errors="replace") for value in values if not _is_number(value)), ""):
+            raise _damaged(search.path, f"line {number}: {wrong!r}, where a number is wanted")
+        found[spelled] = Found(word, np.array(values).astype(np.float32))
     return search.collect(found, kind, dimensions, header[0] if header else search.n_words)
 
 
@@ -491,6 +528,7 @@ def look_up_stimuli(
     file: str | Path | None = None,
     format: str = "auto",
     normalization: str = "none",
+    language: str = "",
 ) -> tuple[pa.Table, str]:
     """Look up a study's words in a training of the study or in a file.
 
@@ -501,6 +539,7 @@ def look_up_stimuli(
         file: without `trained`, a file of one of `FORMATS`.
         format: of the file.
         normalization: of the study; the file's words are compared in its spelling.
+        language: of the study, for a file with words of several languages.
 
     Returns:
         The table of `look_up`, and the file's format or the method of the training.
@@ -517,5 +556,6 @@ def look_up_stimuli(
         vectors = read_trained(trained, wanted)
     else:
         single = [fold(each.stimulus) for each in stimuli if not _BETWEEN.search(each.stimulus)]
-        vectors = read_vectors(str(file), wanted, format=format, spelling=write_as_study, from_subwords=single)
+        options: dict[str, Any] = {"format": format, "spelling": write_as_study, "language": language}
+        vectors = read_vectors(str(file), wanted, from_subwords=single, **options)
     return look_up(stimuli, vectors, forms), vectors.method

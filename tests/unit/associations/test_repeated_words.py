@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prasanga.associations import CeatSettings, TestSettings, ceat, measure_ceat
+from prasanga.associations import CeatSettings, TestSettings, ceat, measure_ceat, seat, weat
 from prasanga.base.errors import InputError
 from prasanga.extras.multiverse import ModelVectors, measure_multiverse, variants_of_contexts
 from prasanga.report.grid import few_words
@@ -15,7 +15,7 @@ from prasanga.schema import group_lost_words
 SIDES = {side: [f"{side}{i}" for i in range(9)] for side in "xyab"}
 ONCE = {**SIDES, "a": ["a3", *(word for word in SIDES["a"] if word != "a3")]}  # the first place of a word counts
 TWICE = {**SIDES, "x": [*SIDES["x"], "x0"], "a": ["a3", *SIDES["a"], "a3"]}
-LOST = "x0: listed twice, counted once; a3: listed 3 times, counted once; a3: listed 3 times, counted once"
+LOST = "x0: listed twice, counted once; a3: listed 3 times, counted once"
 TEST = TestSettings(n_resamples=50, n_shuffles=20)
 
 
@@ -61,6 +61,32 @@ def test_ceat_is_that_of_the_list_without_the_word_to_the_last_bit() -> None:
     assert table == {**expected, "lost": LOST}
     assert (table["n_x"], table["n_a"]) == (9, 9)
     assert repr(twice) == f"{once!r} ({LOST})"
+
+
+@pytest.mark.parametrize("method", [weat, seat])
+def test_weat_and_seat_take_words_as_ceat_does(method: Any) -> None:
+    vectors: dict[str, Any] = {word: each[0] if method is weat else each[:3] for word, each in EMBEDDINGS.items()}
+    arrays = method(*([vectors[word] for word in ONCE[side]] for side in "xyab"), rng=1)
+    targets, attributes = sets(TWICE)
+    for words in (
+        method(vectors, targets=targets, attributes=attributes, rng=1),
+        method(vectors, targets, attributes, rng=1),
+    ):
+        assert (words.effect_size, words.p_association) == (arrays.effect_size, arrays.p_association)
+        assert (words.interval, words.lost, arrays.lost) == (arrays.interval, LOST, "")
+    with pytest.raises(InputError, match=r"embeddings: no vectors of 'rose', 'lily' \(2 of 30 words\)"):
+        method(vectors, (["rose", *ONCE["x"], "lily"], ["y1"]), attributes)
+    with pytest.raises(InputError, match="Give four arrays, X, Y, A and B, or vectors by word"):
+        method(vectors, targets, attributes, targets=targets)
+    with pytest.raises(InputError, match=r"embeddings: of type list\. Give a mapping word -> vectors"):
+        method([[1.0]], targets=targets, attributes=attributes)
+
+
+def test_static_words_have_one_vector_each() -> None:
+    with pytest.raises(
+        InputError, match=r"embeddings\['x0'\]: an array of shape \(20, 12\). WEAT has one vector per word"
+    ):
+        weat(EMBEDDINGS, *sets(ONCE))
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,9 @@ FILES = {
     "glove with a byte order mark": ("v.txt", "\ufeff" + text_of(VECTORS, header=False), "glove"),
     "a header after a byte order mark, compressed": ("v.gz", "\ufeff" + text_of(VECTORS, header=True), "word2vec"),
     "tabs between all numbers": ("v.tsv", text_of(VECTORS, header=True).replace(" ", "\t"), "word2vec"),
+    "aligned with several blanks": ("v.txt", text_of(VECTORS, header=True).replace(" ", "  "), "word2vec"),
+    "words in quotes": ("v.txt", "".join(f'"{word}" {line}' for word, line in SPLIT), "glove"),
+    "other quotes": ("v.txt", "".join(f"“{word}”\t{line}" for word, line in SPLIT), "glove"),
     "a tab after each word": ("v.tsv", "".join(f"{word}\t{line}" for word, line in SPLIT), "glove"),
     "word2vec binary with line feeds": ("v.bin", binary_of(VECTORS, line_feeds=True), "word2vec-binary"),
     "word2vec binary without": ("v.bin.gz", binary_of(VECTORS, line_feeds=False), "word2vec-binary"),
@@ -61,7 +64,19 @@ def test_every_format_is_read_back(tmp_path: Path, name: str, content: str | byt
     assert sorted(result.found) == ["rose", "ফুল"]
     for word, found in result.found.items():
         np.testing.assert_array_equal(found.vector, np.array(VECTORS[word], np.float32))
-        assert (found.word, found.occurrences, found.vector.dtype) == (word, None, np.float32)
+        assert (found.word.strip('"“”'), found.occurrences, found.vector.dtype) == (word, None, np.float32)
+
+
+def test_prefixes_of_a_language_and_repeated_words(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = written(
+        tmp_path / "v.txt", "6 2\n/c/fr/rose 1 2\n/c/en/rose 3 4\n'ant' 5 6\nant 7 8\nant 9 9\n \u3000 0 0\n"
+    )
+    found = read_vectors(path, ["rose", "ant"], language="en").found
+    assert {word: (each.word, each.vector.tolist()) for word, each in found.items()} == {
+        "rose": ("/c/en/rose", [3, 4]),
+        "ant": ("ant", [7, 8]),
+    }
+    assert "ant: several lines; the first one counts" in caplog.text
 
 
 def test_words_are_compared_as_the_study_spells_them_and_the_first_of_several_counts(tmp_path: Path) -> None:
@@ -105,15 +120,22 @@ def test_compression_is_known_by_its_first_bytes(tmp_path: Path, compress: Calla
 
 PLAIN = text_of(VECTORS, header=True)
 DAMAGED = {
-    "empty": ("v.txt", "", "line 1 begins with b''"),
-    "prose": ("v.txt", "This is a text.\n", "line 1 begins with b'This is a text.'"),
+    "empty": ("v.txt", "", "line 1 begins with ''"),
+    "prose": ("v.txt", "This is a text.\n", "line 1 begins with 'This is a text.'"),
     "zip": ("v.zip", b"PK\x03\x04....", "line 1 begins with"),
     "too few numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0\n", "line 2 has 1 numbers after 'rose', where 2 are wanted"),
     "too many numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 4.0 5.0\n", "line 2 has 3 numbers after 'rose', where 2"),
     "NaN": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 nan\n", "in the vector of 'rose', number 2 of 2 is nan"),
     "infinity": ("v.txt", "ফুল 1.0 2.0\nrose inf 4.0\n", "in the vector of 'rose', number 1 of 2 is inf"),
-    "no number": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 four\n", "line 2: could not convert string to float: .*four"),
-    "fewer lines than said": ("v.txt", PLAIN.replace("4 3", "5 3"), "says 5 words, but 4 follow"),
+    "no number": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 four\n", "line 2: 'four', where a number is wanted"),
+    "an underscore": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 1_0\n", "line 2: '1_0', where a number is wanted"),
+    "none of the words": (
+        "v.txt",
+        "Rose 1 2\nপোকা 2 3\n",
+        "0 of the 3 spellings found, such as 'ফুল', 'rose'.*'Rose', 'পোকা'",
+    ),
+    "several languages": ("v.txt", "1 2\n/c/bn/ফুল 1 2\n", 'has several languages: .*`language="bn"`'),
+    "fewer lines than said": ("v.txt", PLAIN.replace("4 3", "5 3"), "says 5 words, but 4 follow .*write `4 3`"),
     "more lines than said": ("v.txt", PLAIN.replace("4 3", "3 3"), "says 3 words, but 4 follow"),
     "binary cut off": ("v.bin", binary_of(VECTORS, line_feeds=True)[:-9], "ends within its vectors"),
     "binary goes on": (
