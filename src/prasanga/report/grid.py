@@ -396,23 +396,7 @@ def pairs_counted(row: EstimateRow) -> int:
 
 
 # --------------------
-# The words of a study, and which of them an effect depends on.
-
-
-class MeasuredWord(NamedTuple):
-    """A target word, and its standardized association by model."""
-
-    stimulus: str
-    values: Mapping[str, float]
-
-
-class MeasuredSet(NamedTuple):
-    """A target set: its words from those nearest to A down, their mean by model, and which words it is to have."""
-
-    title: str
-    words: list[MeasuredWord]
-    means: Mapping[str, float]
-    listed: list[str]
+# The words of a study.
 
 
 def glosses_of(categories: Mapping[str, Any]) -> Mapping[str, str]:
@@ -439,19 +423,6 @@ def measured_words(words: pl.DataFrame, category: str) -> pl.DataFrame:
     once = targets.filter(value.is_finite()).sort(*word, "association").unique(word, keep="first", maintain_order=True)
     spread = value.std(ddof=1).over("model").replace(0.0, None)
     return once.with_columns(value=(value - value.mean().over("model")) / spread).filter(pl.col("value").is_finite())
-
-
-def measured_sets(measured: pl.DataFrame, word_sets: Iterable[Mapping[str, Any]]) -> list[MeasuredSet]:
-    """Return the two target sets, the words of each sorted by the mean over models, those nearest to A first."""
-    found, mean = [], pl.col("value").mean()
-    for role, word_set in zip("xy", word_sets, strict=True):
-        table = measured.filter(role=role)
-        by_word = table.group_by("stimulus").agg("model", "value", mean=mean)
-        ranked = by_word.sort("mean", "stimulus", descending=[True, False]).drop("mean").iter_rows()
-        words = [MeasuredWord(word, dict(zip(models, values, strict=True))) for word, models, values in ranked]
-        means = dict(table.group_by("model").agg(mean).iter_rows())
-        found.append(MeasuredSet(title_of_set(word_set), words, means, list(dict.fromkeys(word_set["stimuli"]))))
-    return found
 
 
 def title_of_set(word_set: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from prasanga.associations import effect_size
-from prasanga.report.figures import MODELS, MUTED, PAPER, canvas
+from prasanga.report.figures import MODELS, MUTED, PAPER
 from prasanga.report.figures.canvas import WIDTHS
 from prasanga.report.figures.effects import (
     MOST,
@@ -276,15 +276,6 @@ def test_a_large_set_shows_both_ends() -> None:
         figure = plot_words(table, lexicon(x, list(INSECTS)), "C1", width=width)  # type: ignore[arg-type]
         assert labels_of(figure)[0] == ["mean of 100", *x[::-1][: MOST // 2], *x[::-1][-(MOST // 2) :]]
         assert figure.get_figheight() < 11
-
-
-def test_without_a_font_glosses_stand_for_the_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(canvas, "font_families", lambda: ("DejaVu Sans",))
-    figure = plot_words(table_of(rows_of("m")), LEXICON, "C1")
-    assert [labels[1:] for labels in labels_of(figure)] == [
-        ["rose", "word 2", "water lily"],
-        ["fly", "mosquito", "louse"],
-    ]
 
 
 def test_the_rows_of_a_table_may_be_in_any_order() -> None:

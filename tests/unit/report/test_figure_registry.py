@@ -28,7 +28,7 @@ def test_a_study_has_the_figures_of_its_results() -> None:
     drawings = drawings_of(CONFIG, PATHS, ["bert", "gpt 2"])
     assert list(drawings) == [
         *("effect_by_length", "sample_modes", "scales", "words_C1", "words_a_b"),
-        *("specifications_C1", "specifications_a_b", "settling", "convergence"),
+        *("settling", "convergence"),
         *(
             "score_differences",
             "score_differences_by_type",
@@ -40,7 +40,7 @@ def test_a_study_has_the_figures_of_its_results() -> None:
         ),
     ]
     assert [name for name, drawing in drawings.items() if not drawing.figure.on_page] == [
-        *("words_C1", "words_a_b", "specifications_C1", "specifications_a_b"),
+        *("words_C1", "words_a_b"),
     ]
     assert drawings["words_a_b"].options == {"category": "a/b"}
     assert drawings["settling"].options == {"band": 0.1}

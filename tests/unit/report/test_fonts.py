@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 import zlib
 from functools import cache
 from importlib.resources import files
@@ -20,7 +19,7 @@ from matplotlib import font_manager
 from matplotlib.figure import Figure
 from matplotlib.path import Path as Outline
 
-from prasanga.report.figures.canvas import can_show, font_families, house_style, save_figure
+from prasanga.report.figures.canvas import font_families, house_style, save_figure
 
 BANGLA = ["কি", "ক্ষমা", "র্ক", "স্ত্রী", "মন্ত্রী", "জ্ঞান", "কো", "সৌন্দর্য", "র‍্যাব", "বাঙ্‌লা", "চাঁদ", "বড়", "গাঢ়", "ঐক্য"]
 HINDI = ["हिन्दी", "क्षत्रिय", "र्क", "स्त्री", "विद्यार्थी", "ट्रक", "ज्ञान", "कि", "ढाई"]
@@ -173,13 +172,6 @@ def test_a_shipped_font_has_all_letters_and_the_rules_that_join_them(script: str
     assert ttf["OS/2"].usWeightClass == weight
 
 
-def test_every_letter_is_shown_whichever_way_it_is_written() -> None:
-    for letters in LETTERS.values():
-        assert can_show(letters)
-        assert can_show(unicodedata.normalize("NFD", letters))
-    assert can_show(f"র{JOINERS[0]}্যা{JOINERS[1]}\n \t")
-
-
 def test_shipped_fonts_are_known_without_a_cache_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     font_families()  # the list that is put back has the fonts as well
     known = [entry for entry in font_manager.fontManager.ttflist if not entry.name.startswith("prasanga")]
@@ -188,7 +180,3 @@ def test_shipped_fonts_are_known_without_a_cache_on_disk(monkeypatch: pytest.Mon
     for _ in range(2):
         assert font_families() == ("DejaVu Sans", "prasanga Bengali", "prasanga Devanagari")
     assert sorted(entry.weight for entry in known if entry.name == "prasanga Bengali") == [400, 700]
-
-
-def test_a_script_without_any_font_cannot_be_shown() -> None:
-    assert not can_show("தமிழ்")

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 import pytest
 from scipy import stats
 
 from prasanga.associations.comparisons import agreement, kendall_tau
-from prasanga.extras.multiverse import MULTIVERSE_SCHEMA
 from prasanga.report.comparison import side_by_side
-from prasanga.report.figures.effects import plot_methods, plot_scales, plot_specifications
+from prasanga.report.figures.effects import plot_methods, plot_scales
 
 Table = Callable[..., pl.DataFrame]
 
@@ -152,43 +150,3 @@ def test_methods_stand_side_by_side_in_the_figure(tmp_path: Path) -> None:
     (few,) = [line for line in panels[0].lines if [x for x, _ in points_of(line)] == [9.0]]
     assert few.get_markerfacecolor() != few.get_color()
     assert [label.get_text() for label in panels[0].get_yticklabels()] == [*CATEGORIES, "C99"]
-
-
-def multiverse() -> pl.DataFrame:
-    """SEAT of C1 by two models under twelve specifications each: a is positive in nine, with a star in six of these."""
-    words = dict.fromkeys([f"{kind}_{side}" for kind in ("n", "listed") for side in "xyab"], 8)
-    rows = []
-    for model, sign in (("a", 1), ("b", -1)):
-        for number in range(12):
-            rows.append(
-                {
-                    **{**SETS, **words, "method": "seat", "category": "C1", "model": model},
-                    **{"std": ("union_ddof1", "pooled")[number % 2], "templates": str(number // 2), "layer": "12"},
-                    "effect_size": sign * (number - 2.5) / 10,
-                    **{"p_association": 0.001, "p_association_holm": 0.01 if number > 5 or number == 0 else 0.2},
-                }
-            )
-    rows.append({**rows[0], "category": "C2", "n_x": 3})
-    table = pl.from_arrow(pa.Table.from_pylist(rows, schema=MULTIVERSE_SCHEMA))
-    assert isinstance(table, pl.DataFrame)
-    return table
-
-
-def test_a_specification_curve_rises_and_shows_its_choices() -> None:
-    (panel,) = [each for each in plot_specifications(multiverse(), category="C1").axes if each.get_visible()]
-    starred, others = [line for line in panel.lines if line.get_linestyle() == "None" and len(points_of(line)) > 1]
-    assert (len(points_of(starred)), len(points_of(others))) == (14, 10)
-    points = sorted([*points_of(starred), *points_of(others)])
-    heights = [y for _, y in points]  # the axis goes down
-    assert heights == sorted(heights, reverse=True)
-    labels = [label.get_text() for label in panel.get_yticklabels()]
-    assert labels[-10:] == [
-        "model: a",
-        "model: b",
-        "std: pooled",
-        "std: union_ddof1",
-        *(f"templates: {i}" for i in range(6)),
-    ]
-    assert not [label for label in labels if label.startswith("layer")]  # the same in all
-    assert min(label.get_window_extent().x0 for label in panel.get_yticklabels()) >= 0
-    assert plot_specifications(multiverse(), category="C2").texts[0].get_text().startswith("Not drawn")

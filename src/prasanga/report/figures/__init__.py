@@ -63,11 +63,6 @@ VARIANTS: Mapping[str, Callable[[Mapping[str, Any], Sequence[str]], Sequence[Opt
     "with_band": lambda config, _: [{"band": config["associations"]["band"]}],
     "both_modes": lambda config, _: [{}] * ({"fixed", "random"} <= set(config["associations"]["sample_modes"])),
     "each_category": lambda config, _: [{"category": name} for name in config["categories"]],
-    "each_category_of_sentences": lambda config, _: [
-        {"category": name}  # one that both name is one figure, since both have the same file
-        for section in (config, config.get("seat", {}))
-        for name in section.get("categories", [])
-    ],
     "each_model": lambda _, models: [{"model": name} for name in models],
 }
 """The options of the figures of an entry, by what the entry calls them, from the config and the models with traits."""

@@ -5,8 +5,7 @@ panels that matplotlib's constrained layout keeps apart, and `draw_points` draws
 `draw_categories` has one panel per category, in the study's order, so that a category or a model looks the same in each
 figure. The same table gives the same bytes.
 
-Letters that DejaVu Sans lacks come from the font of their script. Fonts for Bangla and Hindi are shipped with the
-package; a word of another script is shown by its English gloss (`can_show`).
+Letters that DejaVu Sans lacks come from the fonts for Bangla and Hindi, which are shipped with the package.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import itertools
 import math
 import re
 import textwrap
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache, wraps
@@ -302,18 +300,6 @@ def draw_categories(
 
 # --------------------
 # Text that fits: widths are measured with the font in force, in points.
-
-
-def can_show(text: str) -> bool:
-    """Return whether the fonts of a figure have every letter of a text; joiners and spaces leave no ink."""
-    inked = {letter for letter in text if unicodedata.category(letter) not in {"Cf", "Zs", "Cc"}}
-    return inked <= _covered(font_families())
-
-
-@lru_cache
-def _covered(families: tuple[str, ...]) -> frozenset[str]:
-    paths = [font_manager.fontManager.findfont(FontProperties(family=family)) for family in families]
-    return frozenset(chr(code) for path in paths for code in font_manager.get_font(path).get_charmap())
 
 
 def width_of(text: str, size: float, *, bold: bool = False) -> float:

@@ -1,10 +1,9 @@
-"""The figures of effects: by context length and number of draws, by word, by method, against a paper, by choices.
+"""The figures of effects: by context length and number of draws, by word, by method, against a paper.
 
 Unlike Figure 1 of Sadhu et al. (2024), `plot_effect_by_length` shows every estimate, whatever its p. In
 `plot_convergence` and `plot_settling` a marker is filled where the effect has settled: from there on it stays within
 the band around the last one. `plot_scales` shows the effect if the vectors' mean is removed or their dimensions are
-standardized (Timkey and van Schijndel 2021), `plot_specifications` all estimates of a category in order, with the
-choices that made each (Simonsohn, Simmons and Nelson 2020).
+standardized (Timkey and van Schijndel 2021).
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -33,9 +31,6 @@ from prasanga.report.figures.canvas import (
     look,
 )
 from prasanga.report.grid import METHODS, PUBLISHED_AS, grid_of, natural_order
-from prasanga.report.sheet import MINUS
-from prasanga.schema import CHOICES
-from prasanga.stats.permutation import ALPHA
 
 FARTHEST = 2.0
 """Effect sizes are rarely larger: two target sets of one size are at most two standard deviations apart. Bars
@@ -52,12 +47,6 @@ SCALES = {
 """The effects of `plot_scales`, by their columns."""
 
 _FIXED = "\N{NO-BREAK SPACE}"
-_CURVE = 14
-"""Height of the curve of specifications, in rows of choices."""
-
-_SPECIFIED = ("model", *CHOICES)
-"""The columns that a specification is made of, for one category and method."""
-
 _NUMBERS = {"y": "effect_size", "low": "ci_low", "high": "ci_high"}
 
 
@@ -417,8 +406,7 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
     """Plot the associations of the target words of a category: one row per word, one color and marker per model.
 
     Words are sorted within their set, from those nearest to A down; above them is their mean. Of a set of more than
-    `MOST` words those in the middle are left out. A word in letters that no font has is shown by
-    its gloss.
+    `MOST` words those in the middle are left out.
 
     Args:
         words: columns category, model, segment_length, role (x, y, a or b), stimulus, association; every
@@ -431,19 +419,21 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
     if table.is_empty():
         raise NothingToDrawError("no target word has an association.")
     about, font, wide = categories[category], SIZES[width]["font"], WIDTHS[width] * 72
-    sets = tables.measured_sets(table, about["targets"])
-    models = words["model"].unique(maintain_order=True)
+    models, mean = words["model"].unique(maintain_order=True), pl.col("value").mean()
     looks = {model: look(n, SIZES[width]) for n, model in enumerate(models) if model in table["model"]}
     a, b = (canvas.shortened(tables.title_of_set(each), font, wide * 0.28) for each in about["attributes"])
     across, beside = (2, wide * 0.19) if width == "page" else (1, wide * 0.38)
-    parts: list[tuple[tuple[str], Sequence[str], pl.DataFrame]] = []
-    for found in sets:
-        kept = found.words if len(found.words) <= MOST else [*found.words[: MOST // 2], *found.words[-MOST // 2 :]]
-        names = [f"mean of {len(found.words)}", *_label_words(kept, tables.glosses_of(categories), font, beside)]
-        values = [found.means, *(word.values for word in kept)]
-        points = [(model, value, y) for y, row in enumerate(values) for model, value in row.items()]
-        schema = {"series": pl.String, "x": pl.Float64, "y": pl.Int64}
-        parts.append(((f"{category}: {found.title}",), names, pl.DataFrame(points, schema=schema, orient="row")))
+    parts = []
+    for role, word_set in zip("xy", about["targets"], strict=True):
+        of_set = table.filter(role=role)
+        by_mean = of_set.group_by("stimulus").agg(mean).sort("value", "stimulus", descending=[True, False])
+        ranked = by_mean["stimulus"].to_list()
+        kept = ranked if len(ranked) <= MOST else [*ranked[: MOST // 2], *ranked[-MOST // 2 :]]
+        means = of_set.group_by("model").agg(mean).with_columns(y=pl.lit(0.0))
+        of_words = of_set.with_columns(y=_place("stimulus", kept) + 1).drop_nulls("y")
+        points = pl.concat([means, of_words], how="diagonal").select("y", series="model", x="value")
+        names = [f"mean of {len(ranked)}", *_label_words(kept, tables.glosses_of(categories), font, beside)]
+        parts.append(((f"{category}: {tables.title_of_set(word_set)}",), names, points))
     figure = _plot_rows(
         parts,
         looks,
@@ -461,89 +451,9 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
     return figure
 
 
-def _label_words(shown: Sequence[Any], glosses: Mapping[str, str], font: float, room: float) -> Iterable[str]:
-    """Yield the labels of words: each with its gloss, or only the gloss where no font has the word's letters."""
-    for place, word in enumerate(shown, start=1):
-        text, gloss = word.stimulus[:200], tables.gloss_of(word.stimulus, glosses)[:200]
-        if not canvas.can_show(text):
-            text, gloss = gloss if gloss and canvas.can_show(gloss) else f"word {place}", ""
-        label = canvas.shortened(text, font, room * (0.55 if gloss else 1))
+def _label_words(words: Iterable[str], glosses: Mapping[str, str], font: float, room: float) -> Iterable[str]:
+    """Yield the labels of words, each with its gloss."""
+    for word in words:
+        gloss = tables.gloss_of(word, glosses)[:200]
+        label = canvas.shortened(word[:200], font, room * (0.55 if gloss else 1))
         yield f"{label} · {canvas.shortened(gloss, font, room * 0.45)}" if gloss else label
-
-
-# --------------------
-# All estimates of a category under other choices.
-
-
-@canvas.drawn
-def plot_specifications(multiverse: pl.DataFrame, *, category: str, width: Width = "page") -> Figure:
-    """Plot all estimates of a category in ascending order, with their choices as marks below; one panel per method.
-
-    A filled marker has a star: p_association of at most .05 after Holm's correction within its specification.
-
-    Args:
-        multiverse: the table of all specifications.
-        category: its name.
-        width: "column" (3.3 in) or "page" (6.8 in).
-    """
-    is_open = ~(pl.col("p_association_holm") <= ALPHA).fill_null(value=False)
-    # only those with enough words for a finding
-    enough = pl.Series([not tables.few_words(row) for row in multiverse.iter_rows(named=True)], dtype=pl.Boolean)
-    rows = multiverse.filter(enough).filter(category=category).sort("effect_size")
-    rows = rows.with_columns(pl.col(*_SPECIFIED).cast(pl.String), is_open=is_open)
-    shown = {method: part for method in METHODS if (part := rows.filter(method=method)).height}
-    if not shown:
-        raise NothingToDrawError(f"{category} has no estimate under any choices.")
-    choices = [_list_choices(part) for part in shown.values()]
-    most, font, style = max(map(len, choices)), SIZES[width]["font"], look(0, SIZES[width], 0.6)
-    names = [f"{name}: {value}" for listed in choices for name, value in listed]
-    figure, panels = canvas.lay_out(
-        width,
-        heads=[(f"{METHODS[method]}, {category}", _describe_shares(part)) for method, part in shown.items()],
-        across=1,
-        panel=(_CURVE + most + 1) * font * 1.45 / 72,
-        left=max((canvas.width_of(name, font) for name in names), default=0.0) + 3 * font,
-        labels=("specifications, by effect size", ""),
-        keys=[handle("with a star", **style), handle("without", **style, markerfacecolor=PAPER)],
-        note="Upper part: effect sizes in ascending order. Marks below: the choices behind each.",
-        sharex=False,
-        sharey=False,
-    )
-    for panel, part, listed in zip(panels, shown.values(), choices, strict=True):
-        _draw_curve(panel, part, listed, style)
-        panel.set_ylim(_CURVE + most + 0.8, -0.8)
-    return figure
-
-
-def _list_choices(rows: pl.DataFrame) -> list[tuple[str, str]]:
-    """Return the names and values of the choices that differ within a panel, in the order of `_SPECIFIED`."""
-    values = {name: sorted(rows[name].drop_nulls().unique(), key=natural_order) for name in _SPECIFIED}
-    return [(name, value) for name, found in values.items() if len(found) > 1 for value in found]
-
-
-def _draw_curve(panel: Any, rows: pl.DataFrame, choices: Sequence[tuple[str, str]], style: dict[str, Any]) -> None:
-    """Draw the curve as rows 0 to `_CURVE` - 1 of the axis, which points down, and below it one row per choice."""
-    effects = rows["effect_size"].to_numpy()
-    bottom, top = min(0.0, effects.min()), max(0.0, effects.max())
-
-    def place(effect: Any) -> Any:
-        return (top - effect) / ((top - bottom) or 1.0) * (_CURVE - 1)
-
-    panel.axhline(place(0.0), color=MUTED, linewidth=0.8, zorder=1)
-    panel.axhline(_CURVE, color=LINE, linewidth=0.6, zorder=0.5)
-    draw_points(panel, rows.select("is_open", x=pl.int_range(pl.len()), y=place(pl.col("effect_size"))), style)
-    for y, (name, value) in enumerate(choices, start=_CURVE + 1):
-        marked = np.flatnonzero(rows[name].eq_missing(value))
-        panel.vlines(marked, y - 0.35, y + 0.35, color=style["color"], linewidth=0.5)
-    ticks = sorted(end for end in {0.0, top, bottom} if end == 0 or abs(place(end) - place(0.0)) > 1)
-    names = [f"{effect:.2f}".replace("-", MINUS) for effect in ticks] + [f"{name}: {value}" for name, value in choices]
-    panel.set_yticks([*map(place, ticks), *range(_CURVE + 1, _CURVE + 1 + len(choices))], names)
-    panel.set_xlim(-0.02 * len(rows) - 0.5, 1.02 * len(rows) - 0.5)
-
-
-def _describe_shares(rows: pl.DataFrame) -> str:
-    positive = rows["effect_size"] > 0
-    is_positive = 2 * positive.sum() >= len(rows)
-    same = positive if is_positive else rows["effect_size"] < 0
-    shares = [f"{held.sum() / len(rows):.0%}" for held in (same, same & ~rows["is_open"])]
-    return f"{len(rows)} specifications; sign holds in {shares[0]}, star in {shares[1]}"
