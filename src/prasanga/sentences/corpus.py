@@ -1,20 +1,12 @@
-"""Corpus files as bytes, plain or compressed, on this machine or behind a URL: read to their true end, or refused.
-
-Common readers end silently where a compressed file was cut off between two blocks (zstandard) or where something else
-follows the data (lzma). A study on three quarters of a corpus looks like a study on all of it, so one loop decompresses
-all three formats and knows whether the last member was whole.
-"""
+"""Corpus files and their parts: lines of plain or compressed files, and Parquet on this machine or behind a URL."""
 
 from __future__ import annotations
 
-import io
 import logging
-import lzma
 import os
 import shutil
 import time
-import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -28,10 +20,10 @@ from urllib.request import Request, urlopen
 import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
-import zstandard
 from fsspec.spec import AbstractBufferedFile  # type: ignore[import-untyped]
 
 from prasanga.base.errors import InputError, reason
+from prasanga.base.formats import BYTE_ORDER_MARK, open_decompressed, open_file
 from prasanga.base.io import replacing, sha256_of_file
 
 logger = logging.getLogger(__name__)
@@ -42,22 +34,7 @@ Format = Literal["text", "jsonl", "parquet", "dataset", "extracted", "pickle", "
 LONGEST_LINE = 1 << 26
 """Bytes of the longest line that is read: memory holds a line several times."""
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BUFFER = 1 << 20
-_PIECE = 1 << 12  # compressed bytes at a time: 16 kB of text as a rule
-_LARGEST_WINDOW = 1 << 31  # of `zstd --long=31`, which large public corpora use; the library's default is 128 MB
-
-_DECOMPRESSORS: Mapping[str, Callable[[], Any]] = {
-    ".gz": lambda: zlib.decompressobj(wbits=31),  # with gzip's header and checksum
-    ".zst": lambda: zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj(),
-    ".xz": lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ),
-}
-"""A decompressor of one member, frame or stream, with `decompress`, `eof` and `unused_data`."""
-
-_PADDING = {".gz": b"\0", ".zst": b"", ".xz": b"\0"}
-
-COMPRESSED = tuple(_DECOMPRESSORS)
-"""The endings of compressed files."""
 
 
 class Shard(NamedTuple):
@@ -142,79 +119,6 @@ class ReadingReport:
         return asdict(self)
 
 
-def open_decompressed(path: str | Path, *, start: int = 0) -> BinaryIO:
-    """Open a file for reading, decompressed by its ending (`.gz`, `.zst`, `.xz`; anything else is plain).
-
-    Several members (gzip), frames (zstandard) or streams (xz) are read as one text. Memory holds about a megabyte, and
-    the window of a zstandard frame.
-
-    Args:
-        path: the file.
-        start: the byte of a plain file at which to begin.
-
-    Raises:
-        InputError: at once for a file that is absent or may not be read; while reading for one that is truncated,
-            damaged, followed by something else, or not what its ending says.
-    """
-    path = Path(path)
-    try:
-        plain = path.open("rb", _BUFFER)
-    except OSError as error:
-        raise unreadable(path, error) from None
-    if path.suffix.lower() in COMPRESSED:
-        return io.BufferedReader(_Decompressed(path, plain), _BUFFER)
-    plain.seek(start)
-    return plain
-
-
-class _Decompressed(io.RawIOBase):
-    """The decompressed text of a file, as a raw stream."""
-
-    def __init__(self, path: Path, file: BinaryIO) -> None:
-        self._file = file
-        self._texts = _decompress(path, file)
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        self._rest = self._rest or memoryview(next(self._texts, b""))
-        taken = min(len(buffer), len(self._rest))
-        buffer[:taken], self._rest = self._rest[:taken], self._rest[taken:]
-        return taken
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-def _decompress(path: Path, file: BinaryIO) -> Iterator[bytes]:
-    """Yield the decompressed text in pieces, none of them empty."""
-    ending, position = path.suffix.lower(), 0
-    member: Any = None
-    why = ""
-    try:
-        while piece := file.read(_PIECE):
-            while piece := piece if member else piece.lstrip(_PADDING[ending]):
-                member = member or _DECOMPRESSORS[ending]()
-                if text := member.decompress(piece):
-                    position += len(text)
-                    yield text
-                piece = b""
-                if member.eof:
-                    piece, member = member.unused_data, None
-        if member is not None:
-            why = "the file ends before its compressed data do"
-    except (zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
-        why = reason(error)
-    if why:
-        raise InputError(
-            f"{path}: reading stopped at byte {position} of the decompressed text: {why}. The file is truncated or"
-            " damaged, or is not what its ending says: fetch it again, or rename it."
-        )
-
-
 def read_lines(path: Path, report: ReadingReport) -> Iterator[tuple[int, int, bytes]]:
     """Yield the number of each line (from 1), its byte offset, and its bytes without a byte order mark.
 
@@ -248,16 +152,6 @@ def describe_not_utf8(at: int, line: int, error: UnicodeDecodeError) -> str:
     return (
         f"not UTF-8 at byte {at} of the decompressed text (line {line}): found the bytes {shown}."
         " Convert the file to UTF-8, or write `corpus.errors: skip-line` to leave such lines out and count them."
-    )
-
-
-def unreadable(path: Path, error: OSError) -> InputError:
-    """Return the error for a file that the system does not let us read."""
-    if isinstance(error, FileNotFoundError):
-        return InputError(f"{path}: no such file. Correct `corpus.texts`, or put the file there.")
-    return InputError(
-        f"{path}: cannot be read ({error.strerror or error}). Is it a file that you may read, and is its disk still"
-        " there?"
     )
 
 
@@ -325,10 +219,7 @@ def open_columns(path: str) -> BinaryIO:
     """
     scheme, is_address, name = path.partition("://")
     if not is_address:
-        try:
-            return Path(path).open("rb")
-        except OSError as error:
-            raise unreadable(Path(path), error) from None
+        return open_file(path)
     with explaining(path):
         return cast(BinaryIO, _HttpFile(path) if scheme.startswith("http") else _file_system(scheme).open(name, "rb"))
 

@@ -21,11 +21,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, reason
+from prasanga.base.formats import BYTE_ORDER_MARK, COMPRESSED, find_compression, open_decompressed
 from prasanga.base.io import made_from, read_document, write_document
 from prasanga.base.places import require_no_braces
 from prasanga.sentences.corpus import (
-    BYTE_ORDER_MARK,
-    COMPRESSED,
     Format,
     RemoteFile,
     Shard,
@@ -33,7 +32,6 @@ from prasanga.sentences.corpus import (
     find_remote,
     is_remote,
     open_columns,
-    open_decompressed,
 )
 from prasanga.sentences.records import FORMATS
 
@@ -419,7 +417,7 @@ def cut_file(whole: Shard, part_bytes: int, row_groups: Callable[[Shard], list[i
     """Return a file in parts of about so many bytes: plain text by bytes, Parquet by row groups, others whole."""
     size = whole.bytes_on_disk
     n_parts = max(1, (size + part_bytes // 2) // part_bytes)
-    if whole.format == "text" and PurePosixPath(whole.path).suffix.lower() not in COMPRESSED:
+    if whole.format == "text" and not find_compression(whole.path):
         borders = [part * part_bytes for part in range(n_parts)]
         places = borders
     elif whole.format == "parquet" and n_parts > 1:

@@ -21,17 +21,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
+from prasanga.base.formats import BYTE_ORDER_MARK, find_compression, open_decompressed
 from prasanga.base.logs import BYTES, progress
 from prasanga.schema import TABLES
 from prasanga.sentences.corpus import (
-    BYTE_ORDER_MARK,
-    COMPRESSED,
     LONGEST_LINE,
     Errors,
     Shard,
     describe_not_utf8,
     is_remote,
-    open_decompressed,
     too_long,
 )
 from prasanga.sentences.matcher import HasClaims, Matcher, Position, fold_column
@@ -412,7 +410,8 @@ def extract_shard(
         passages = _passages(shard, reader, before, after)
     else:
         passages = map(reader.passage, _blocks(shard, errors, report))
-    size = None if shard.path.endswith(COMPRESSED) else shard.bytes_on_disk or None
+    is_packed = not is_remote(shard.path) and find_compression(shard.path)
+    size = None if is_packed else shard.bytes_on_disk or None
     before_reading = _state_of(shard.path)
     with progress(f"searching {shard.source}", size, BYTES) as searched:
         for passage in passages:

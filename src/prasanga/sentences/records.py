@@ -20,8 +20,8 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, reason
+from prasanga.base.formats import COMPRESSED, open_decompressed
 from prasanga.sentences.corpus import (
-    COMPRESSED,
     Errors,
     Format,
     ReadingReport,
@@ -29,7 +29,6 @@ from prasanga.sentences.corpus import (
     describe_not_utf8,
     explaining,
     open_columns,
-    open_decompressed,
     read_lines,
 )
 

@@ -1,0 +1,467 @@
+"""Recognize the format of a file by its first bytes, whatever its name; and read compressed files to their true end.
+
+Common readers end silently where a compressed file was cut off between two blocks (zstandard) or where something else
+follows the data (lzma). A study on three quarters of a corpus looks like a study on all of it, so one loop decompresses
+all formats and knows whether the last member was whole.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import io
+import json
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import suppress
+from itertools import islice, pairwise
+from pathlib import Path, PurePosixPath
+from shlex import quote
+from typing import Any, BinaryIO, Literal, NamedTuple
+
+import zstandard
+
+from prasanga.base.errors import InputError, reason
+
+Kind = Literal[
+    "text", "jsonl", "json", "table", "conllu", "parquet", "arrow", "empty",
+    "utf-16", "archive", "excel", "document", "pdf", "markup", "wikiextractor", "subtitles", "tokens", "numbered",
+    "warc", "git-lfs", "pickle", "binary",
+]  # fmt: skip
+"""What a file is: those of the first line are read, each where a page says so; the others are refused (`refuse`)."""
+
+HEAD = 1 << 16
+"""Decompressed bytes by which a format is recognized."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BUFFER = 1 << 20
+_PIECE = 1 << 12  # compressed bytes at a time: 16 kB of text as a rule
+_LARGEST_WINDOW = 1 << 31  # of `zstd --long=31`, which large public corpora use; the library's default is 128 MB
+_DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
+
+
+class _Compression(NamedTuple):
+    """Its name, first bytes, decompressor of one member (frame, stream), padding after one, and command to unpack."""
+
+    magic: bytes
+    decompressor: Callable[[], Any]
+    padding: bytes
+    command: str
+
+
+_COMPRESSIONS: Mapping[str, _Compression] = {
+    ".gz": _Compression(b"\x1f\x8b\x08", lambda: zlib.decompressobj(wbits=31), b"\0", "gzip -dc"),
+    ".zst": _Compression(
+        b"\x28\xb5\x2f\xfd",
+        lambda: zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj(),
+        b"",
+        "zstd -dc",
+    ),
+    ".xz": _Compression(b"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), b"\0", "xz -dc"),
+    ".bz2": _Compression(b"BZh", bz2.BZ2Decompressor, b"\0", "bzip2 -dc"),
+}
+
+COMPRESSED = tuple(_COMPRESSIONS)
+"""The usual endings of compressed files, which are recognized by their first bytes."""
+
+_SKIPPABLE_FRAMES = tuple(bytes([byte]) + b"\x2a\x4d\x18" for byte in range(0x50, 0x60))  # of zstandard, without text
+
+
+class Content(NamedTuple):
+    """What a file is.
+
+    Attributes:
+        kind: the format.
+        compression: ending that says how it is compressed (`.gz`); "" for a plain file.
+        dialect: of a table, the arguments of `csv.reader`.
+        columns: of a table, the names in its first row, without blanks around them.
+        skipped: lines before a table's first row (Excel's `sep=;`).
+        bad_byte: place in the decompressed text of the first byte that is not UTF-8; None if there is none.
+        encoding: of text in another encoding than UTF-8, as `iconv` calls it.
+    """
+
+    kind: Kind
+    compression: str = ""
+    dialect: Mapping[str, Any] = {}
+    columns: tuple[str, ...] = ()
+    skipped: int = 0
+    bad_byte: int | None = None
+    encoding: str = ""
+
+
+# --------------------
+# Compressed files.
+
+
+def find_compression(path: str | Path) -> str:
+    """Return the ending that says how a file is compressed (`.gz`), by its first bytes; "" for a plain file.
+
+    A file that is named like a compressed one and is shorter than its signature counts as compressed: it is truncated.
+
+    Raises:
+        InputError: for a file that is absent or may not be read.
+    """
+    with open_file(path) as file:
+        return _compression_of(file.read(8), path)
+
+
+def _compression_of(first: bytes, path: str | Path) -> str:
+    for ending, compression in _COMPRESSIONS.items():
+        if first.startswith(compression.magic) or (ending == ".zst" and first.startswith(_SKIPPABLE_FRAMES)):
+            return ending
+    suffix = PurePosixPath(path).suffix.lower()
+    return suffix if first and suffix in COMPRESSED and _COMPRESSIONS[suffix].magic.startswith(first) else ""
+
+
+def open_file(path: str | Path) -> BinaryIO:
+    """Open a file for reading, as it is; raises an InputError for one that is absent or may not be read."""
+    try:
+        return Path(path).open("rb", _BUFFER)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file. Correct its path, or put the file there.") from None
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be read ({error.strerror or error}). Is it a file that you may read, and is its disk still"
+            " there?"
+        ) from None
+
+
+def open_decompressed(path: str | Path, *, start: int = 0) -> BinaryIO:
+    """Open a file for reading, decompressed if its first bytes say gzip, zstandard, xz or bzip2; its name is ignored.
+
+    Several members (gzip, bzip2), frames (zstandard) or streams (xz) are read as one text. Memory holds about a
+    megabyte, and the window of a zstandard frame.
+
+    Args:
+        path: the file.
+        start: the byte of a plain file at which to begin.
+
+    Raises:
+        InputError: at once for a file that is absent or may not be read; while reading for one that is truncated,
+            damaged, or followed by something else.
+    """
+    plain = open_file(path)
+    ending = _compression_of(plain.read(8), path)
+    plain.seek(0 if ending else start)
+    return io.BufferedReader(_Decompressed(Path(path), plain, ending), _BUFFER) if ending else plain
+
+
+class _Decompressed(io.RawIOBase):
+    """The decompressed text of a file, as a raw stream."""
+
+    def __init__(self, path: Path, file: BinaryIO, ending: str) -> None:
+        self._file, self.ending = file, ending
+        self._texts = _decompress(path, file, _COMPRESSIONS[ending])
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        self._rest = self._rest or memoryview(next(self._texts, b""))
+        taken = min(len(buffer), len(self._rest))
+        buffer[:taken], self._rest = self._rest[:taken], self._rest[taken:]
+        return taken
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _decompress(path: Path, file: BinaryIO, compression: _Compression) -> Iterator[bytes]:
+    """Yield the decompressed text in pieces, none of them empty."""
+    position = 0
+    member: Any = None
+    why = ""
+    try:
+        while piece := file.read(_PIECE):
+            while piece := piece if member else piece.lstrip(compression.padding):
+                member = member or compression.decompressor()
+                if text := member.decompress(piece):
+                    position += len(text)
+                    yield text
+                piece = b""
+                if member.eof:
+                    piece, member = member.unused_data, None
+        if member is not None:
+            why = "the file ends before its compressed data do"
+    except (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError) as error:
+        why = reason(error)
+    if why:
+        raise InputError(
+            f"{path}: reading stopped at byte {position} of the decompressed text: {why}. The file is truncated or"
+            " damaged: fetch it again."
+        )
+
+
+# --------------------
+# Formats.
+
+
+def recognize_file(path: str | Path, field: str = "") -> Content:
+    """Return what a file is, by its first bytes (`HEAD`); `field` as in `recognize`.
+
+    Raises:
+        InputError: for a file that is absent, may not be read, or is damaged in its first bytes.
+    """
+    with open_decompressed(path) as stream:
+        found = recognize(stream.read(HEAD + 1), path, field)
+        raw = getattr(stream, "raw", None)
+        return found._replace(compression=raw.ending) if isinstance(raw, _Decompressed) else found
+
+
+def recognize(head: bytes, name: str | Path = "", field: str = "") -> Content:
+    """Return what a file is.
+
+    Text that merely begins like JSON, HTML or a table is text: the first bytes are parsed. A file is a table if it is
+    called one (`.csv`, `.tsv`), or if all rows have as many cells as the first and this one has the names of columns.
+
+    Args:
+        head: the first decompressed bytes; a file with more than `HEAD` is cut there.
+        name: the file's name.
+        field: the column that is wanted, by which a table of another name is recognized.
+    """
+    is_cut, head = len(head) > HEAD, head[:HEAD]
+    for signature, kind in _SIGNATURES:
+        if head.startswith(signature):
+            return Content(kind)
+    if head[257:262] == b"ustar":
+        return Content("archive")
+    if head.startswith(b"PK\x03\x04"):
+        is_office = any(part in head for part in (b"word/", b"ppt/", b"mimetypeapplication/"))
+        return Content("excel" if b"xl/" in head else "document" if is_office else "archive")
+    if encoding := _find_wide_encoding(head):
+        return Content("utf-16", encoding=encoding)
+    bad_byte = None
+    try:
+        text = head.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if not is_cut or error.start < len(head) - 3:
+            bad_byte = error.start + 3 * head.startswith(BYTE_ORDER_MARK)
+        text = head.decode("utf-8-sig", "replace")
+    if len(head) - len(head.translate(None, _CONTROL)) > len(head) / 50 or bytes(8) in head:
+        return Content("binary")
+    if not is_cut and (not text or text.isspace()):
+        return Content("empty")
+    lines = text.split("\n")[: -1 if is_cut else None]
+    found = Content(_find_json(text, lines, is_cut) or _find_markup(text, name, is_cut) or "text")
+    if found.kind == "text":
+        found = _find_rows(lines, name, field)
+    return found._replace(bad_byte=bad_byte)
+
+
+_SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
+    (b"PAR1", "parquet"),
+    (b"ARROW1", "arrow"),
+    (b"\xff\xff\xff\xff", "arrow"),
+    (b"7z\xbc\xaf\x27\x1c", "archive"),
+    (b"Rar!\x1a\x07", "archive"),
+    (b"!<arch>\n", "archive"),
+    *((compression.magic, "archive") for compression in _COMPRESSIONS.values() if len(compression.magic) > 3),
+    (b"\x1f\x8b", "archive"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "document"),
+    (rb"{\rtf", "document"),
+    (b"%PDF-", "pdf"),
+    (b"WARC/", "warc"),
+    (b"version https://git-lfs.github.com/spec/", "git-lfs"),
+    *((b"\x80" + bytes([protocol]), "pickle") for protocol in range(2, 6)),
+    *((signature, "binary") for signature in (b"SQLite format 3\0", b"\x93NUMPY", b"\x89HDF", b"Obj\x01", b"FEA1")),
+)  # what is compressed twice is an archive
+_CONTROL = bytes([*range(1, 9), *range(14, 27), *range(28, 32), 127])
+_LETTERS = re.compile("[\t\n\r -~\u00a0-\u00ff\u0900-\u0dff\u2000-\u206f]")
+
+
+def _find_wide_encoding(head: bytes) -> str:
+    """Return the name of UTF-16 or UTF-32, with a byte order mark or without; "" for any other."""
+    for mark, encoding in ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16")):
+        if head.startswith(mark):
+            return encoding
+    if head.startswith(b"\xfe\xff"):
+        return "UTF-16"
+    for encoding, width in (("UTF-16LE", 2), ("UTF-16BE", 2), ("UTF-32LE", 4), ("UTF-32BE", 4)):
+        text = head[: min(len(head), 512) // width * width].decode(encoding, "replace")
+        # in UTF-8, two letters that are read as one give a character of another script
+        if len(text) > 3 and len(_LETTERS.findall(text)) > 0.9 * len(text) and "\0" not in text:
+            return encoding
+    return ""
+
+
+def _find_json(text: str, lines: list[str], is_cut: bool) -> Kind | None:
+    """Return whether a text is JSON lines, or other JSON: an array, or objects one after the other."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    objects = [_is_object(line) for line in lines if line.strip()]
+    if 2 * sum(objects) > len(objects):
+        return "jsonl"
+    values = _count_json(text.lstrip(), is_cut)
+    if values is None:
+        return None
+    return "jsonl" if not objects and not values and text.lstrip().startswith("{") else "json"
+
+
+def _count_json(text: str, is_cut: bool) -> int | None:
+    """Return how many JSON values follow each other in a text, which may be cut in the last; None for other text."""
+    at = values = 0
+    try:
+        while at < len(text):
+            _, at = _DECODER.raw_decode(text, at)
+            at += len(text[at:]) - len(text[at:].lstrip())
+            values += 1
+    except RecursionError:
+        return None
+    except json.JSONDecodeError as error:
+        # a text may begin with a bracket and a quote that is never closed, but has no keys then
+        in_text = error.msg.startswith("Unterminated") and re.search(r'"\s*:', text[: error.pos])
+        return values if is_cut and (error.pos > len(text) - 10 or in_text) else None
+    return values
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line, strict=False), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+_DECLARATION = re.compile(r"<(\?xml\b|!doctype\s|(html|head|body|rss|tei|tmx|mediawiki)[\s>])", re.IGNORECASE)
+_COMMENTS = re.compile(r"(\s|<!--.*?-->)*", re.DOTALL)
+_TAG_LINE = re.compile(r"<([A-Za-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*>")
+_CLOSED = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?>[^<>]*(?:<[^<>]*>[^<>]*)*?</\1\s*>|<(?:br|hr|p)\s*/?>", re.I)
+_TIMES = re.compile(
+    r"(?m)^\s*(?:\d+:)?\d\d?:\d\d[,.]\d{2,3}\s*(?:-->|,\s*\d+:\d\d)|^\{\d+\}\{\d+\}|^\[\d+:\d\d\.\d+\]"
+    r"|^Dialogue: ?\d+,\d+:\d\d:"
+)
+
+
+def _find_markup(text: str, name: str | Path, is_cut: bool) -> Kind | None:
+    """Return whether a text is HTML, XML or subtitles, and not prose with a tag or a time in it."""
+    begins = text[match.end() :] if (match := _COMMENTS.match(text)) else text
+    if _DECLARATION.match(begins):
+        return "markup"
+    lines = [line.strip()[:2000] for line in islice((line for line in begins.split("\n") if line.strip()), 100)]
+    if (first := _TAG_LINE.match(begins)) and (first[2] or lines[0] == first[0]):
+        closed = f"</{first[1]}>"
+        if (closed in text or is_cut) and (first[2] or closed in lines):
+            return "wikiextractor" if first[1] == "doc" and "title=" in first[2] else "markup"
+    tagged = sum(bool(_CLOSED.search(line)) for line in lines)
+    is_called_so = PurePosixPath(str(name).lower().removesuffix(".gz")).suffix in (".html", ".htm", ".xhtml", ".xml")
+    if tagged and (is_called_so or 2 * tagged > len(lines)):
+        return "markup"
+    if begins.startswith("WEBVTT") or len(_TIMES.findall("\n".join(lines[:20]))) >= max(1, len(lines[:20]) // 5):
+        return "subtitles"
+    return None
+
+
+_NAMES = {"text", "sentence", "content", "body", "document", "title", "id", "url", "label", "language"}
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?$', re.IGNORECASE)  # for Excel
+_TOKEN = re.compile(r"\d+([-.]\d+)?(\t[^\t]*){9}")
+_SENTENCE_TEXT = re.compile(r"#\s*text\s*=")
+
+
+def _find_rows(lines: list[str], name: str | Path, field: str) -> Content:
+    """Return whether lines are a table, CoNLL-U, other tokens, or numbered sentences; else they are text."""
+    lines = lines[:100]
+    rows = [line.rstrip("\r") for line in lines if line.strip()]
+    tokens = [row for row in rows if not row.startswith("#")]
+    if tokens and all(map(_TOKEN.fullmatch, tokens)):
+        return Content("conllu" if any(map(_SENTENCE_TEXT.match, rows)) else "tokens")
+    is_called_so = {".csv", ".tsv", ".tab"} & {ending.lower() for ending in PurePosixPath(name).suffixes[-2:]}
+    first = rows[0] if rows else ""
+    names = {cell.strip(" \"'").lower() for cell in re.split("[,;\t]", first)} - {""}
+    if is_called_so or _SEPARATOR_LINE.match(first) or names & {*_NAMES, field.lower()}:
+        table, is_even = _find_table(lines, is_called_so)
+        if is_even or is_called_so or table.skipped:
+            return table
+    cells = [row.split("\t") for row in tokens]
+    if len(cells) > 4 and min(map(len, cells)) > 1:
+        numbers = [int(row[0]) for row in cells if row[0].isdecimal() and len(row[0]) < 12]
+        if len(numbers) == len(cells) and all(after == before + 1 for before, after in pairwise(numbers)):
+            return Content("numbered")
+        if len({*map(len, cells)}) == 1 and len(rows) < len(lines) - 1 and not any(" " in row for row in tokens):
+            return Content("tokens")
+    return Content("text")
+
+
+def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
+    """Return lines as a table, by the delimiter that cuts the first row into most cells; and whether all have as many.
+
+    A delimiter with which all rows have as many cells comes first.
+    """
+    mark = _SEPARATOR_LINE.match(lines[0]) if lines else None
+    found: list[tuple[bool, int, bool, Content]] = []
+    for delimiter in mark[1] if mark else "\t;|,":
+        header = next((line for line in lines[bool(mark) :] if line.strip()), "")
+        blanks = header.count(f"{delimiter} ")
+        dialect: dict[str, Any] = {
+            "delimiter": delimiter,
+            "strict": True,
+            "skipinitialspace": 0 < blanks == header.count(delimiter),
+        }
+        rows: list[list[str]] = []
+        with suppress(csv.Error):  # the last row may be cut
+            rows.extend(row for row in csv.reader((f"{line}\n" for line in lines[bool(mark) :]), **dialect) if row)
+        columns = tuple(cell.strip() for cell in rows[0]) if rows else ()
+        is_even = len(columns) > 1 and len(rows) > 1 and len({*map(len, rows)}) == 1
+        is_usual = delimiter == ("\t" if len(columns) > 1 or endings & {".tsv", ".tab"} else ",")
+        found.append((is_even, len(columns), is_usual, Content("table", "", dialect, columns, int(bool(mark)))))
+    is_even, *_, table = max(found, key=lambda each: each[:3])
+    return table, is_even
+
+
+# --------------------
+# What is not read.
+
+
+_REFUSED: Mapping[str, tuple[str, str, str]] = {
+    "archive": ("an archive", "Unpack it, and name the files in it", ""),
+    "excel": ("an Excel workbook", "Save it as `CSV UTF-8`, and name that file instead", ""),
+    "document": ("a document of a word processor", "Save it as plain text (UTF-8), and name that file instead", ""),
+    "pdf": ("PDF", "Extract its text, and name that file instead", "pdftotext {old} {new}"),
+    "markup": ("HTML or XML", "Extract its text as plain text, or as JSON lines with a field `text`", ""),
+    "wikiextractor": (
+        "WikiExtractor's output with tags",
+        "Extract it again with `--json`, which writes JSON lines",
+        "",
+    ),
+    "subtitles": (
+        "subtitles",
+        "Remove numbers and times, and name the new file instead",
+        "{read} | sed -E '/^(WEBVTT.*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
+        r" s/^([{{][0-9]+[}}][{{][0-9]+[}}]|\[[0-9:.]+\])//' > {new}",
+    ),
+    "tokens": ("one word per line with annotations", "Write one sentence per line; CoNLL-U needs `# text =` lines", ""),
+    "numbered": (
+        "numbered sentences, each after a number and a tab",
+        "Remove the numbers, and name the new file instead",
+        "{read} | cut -f 2- > {new}",
+    ),
+    "utf-16": (
+        "{encoding}, not UTF-8",
+        "Save it as UTF-8 (in Excel: `CSV UTF-8`), and name the new file instead",
+        "{read} | iconv -f {encoding} -t UTF-8 > {new}",
+    ),
+    "warc": ("a web archive (WARC)", "Extract its texts as plain text, or as JSON lines with a field `text`", ""),
+    "git-lfs": ("a pointer of Git LFS in place of the file", "Fetch the file itself", "git lfs pull"),
+    "pickle": ("a pickle", "Write its texts as JSON lines", ""),
+    "binary": ("not text", "Convert it to plain text in UTF-8", ""),
+    "empty": ("empty", "Take it out, or restore it", ""),
+}
+"""What each kind is called, what to do, and with which command, if there is one."""
+
+
+def refuse(path: str | Path, content: Content) -> str:
+    """Return what is wrong with a file of a kind that is never read, and what to do; "" for any other kind.
+
+    It goes after the file's name: `is subtitles. Remove ...`.
+    """
+    if content.kind not in _REFUSED:
+        return ""
+    old, name = quote(str(path)), PurePosixPath(str(path).removesuffix(content.compression))
+    new = quote(str(name.with_suffix(f".plain{name.suffix if content.encoding else '.txt'}")))
+    read = f"{_COMPRESSIONS[content.compression].command if content.compression else 'cat'} {old}"
+    kind, remedy, command = (
+        text.format(encoding=content.encoding, read=read, old=old, new=new) for text in _REFUSED[content.kind]
+    )
+    return f"is {kind}. {remedy}" + (f": `{command}`." if command else ".")

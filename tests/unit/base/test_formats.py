@@ -1,0 +1,143 @@
+"""Formats are recognized by what the first bytes say; text that merely begins like one of them stays text."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from prasanga.base.formats import HEAD, find_compression, recognize, recognize_file, refuse
+
+
+def zipped(*names: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in names:
+            archive.writestr(name, "x")
+    return file.getvalue()
+
+
+def tarred() -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("a.txt"))
+    return file.getvalue()
+
+
+SRT = "1\r\n00:00:01,000 --> 00:00:03,000\r\nমশা।\r\n\r\n2\r\n00:00:04,000 --> 00:00:06,000\r\n১৯৭১ সালে।\r\n"
+CONLLU = "# text = ফুল ফোটে।\n" + "".join(f"{n}\tফুল\t_\tNOUN\t_\t_\t0\troot\t_\t_\n" for n in (1, 2, 3))
+PROSE = "হ্যাঁ, আমি আসব।\nনা, সে যাবে না।\nতবে, কেন?\n"
+KINDS: dict[str, tuple[str, str | bytes]] = {
+    "prose with a comma per line": ("text", PROSE * 5),
+    "wiki markup": ("text", "{{Infobox person}}\n{| class=wikitable\n|}\n'''গোলাপ''' ফুল। <ref>ক</ref>\nআরও।"),
+    "chat log with tabs": ("text", "12:03\tali\thello there\n12:04\tbob\thi, all\n12:05\tali\tbye now\n" * 3),
+    "chat log with names in brackets": ("text", "<alice> hi\n<bob> hello\n<alice> bye\n"),
+    "chat log with times": ("text", "[12/01/20, 10:00:01] Ali: hello\n[12/01/20, 10:00:05] Bob: hi\n"),
+    "footnotes": ("text", "[1] Smith 2020.\n[2] Jones 2021."),
+    "front matter": ("text", '{"title": "x"}\n\nগোলাপ একটি ফুল।\nপদ্ম আরেকটি।'),
+    "a tag in prose": ("text", "<b>Title</b>\nSome text.\nMore, a < b and c > d.\nEnd."),
+    "angle quotes": ("text", "<<গোলাপ>>\nফুল"),
+    "markdown table": ("text", "| id | text |\n| --- | --- |\n| 1 | a |\n"),
+    "aligned sentences": ("text", "I am\tআমি\nyou are\tতুমি\nthey are\tতারা\nwe are\tআমরা\nhe is\tসে\n"),
+    "sixteen bits of nothing": ("text", "a\0b text"),
+    "JSON lines": ("jsonl", '{"text": "a"}\r\n\r\n{"text": "b"}'),
+    "one long JSON line": ("jsonl", '{"text": "' + "শব্দ " * HEAD),
+    "JSON array": ("json", '\ufeff[\n {"text": "a"}]'),
+    "JSON array in one line": ("json", '[{"text": "' + "শব্দ " * HEAD),
+    "printed JSON": ("json", '{\n "text": "a"\n}\n{\n "text": "b"\n}'),
+    "table without its name": ("table", "id\ttext\n1\tবাক্য এক।\n2\tবাক্য, দুই।\n"),
+    "table of Excel": ("table", "sep=;\r\nid;body\r\n1;a\r\n"),
+    "CoNLL-U": ("conllu", CONLLU),
+    "CoNLL-U without its texts": ("tokens", CONLLU.partition("\n")[2]),
+    "tokens with tags": ("tokens", "ঢাকা\tB-LOC\nশহর\tO\n\n" * 5),
+    "Leipzig sentences": ("numbered", "".join(f"{n}\tবাক্য নম্বর {n}।\n" for n in range(1, 9))),
+    "HTML": ("markup", "<!-- x -->\n<!DOCTYPE html>\n<html>"),
+    "HTML without its head": ("markup", "<p>ফুল।</p>\n<p>মশা।</p>\n"),
+    "XML": ("markup", '<corpus lang="bn">\n<s>' + "ফুল\n" * HEAD),
+    "WikiExtractor": ("wikiextractor", '<doc id="1" url="u" title="ফুল">\nফুল\n\nফুল ফোটে।\n</doc>\n'),
+    "SRT": ("subtitles", "\ufeff" + SRT),
+    "VTT": ("subtitles", "WEBVTT\n\n00:01.000 --> 00:02.000\nhi\n"),
+    "LRC": ("subtitles", "[00:12.34]গান\n[00:15.34]গান\n"),
+    "UTF-16 of Excel": ("utf-16", "id\ttext\r\n1\tমশা\r\n".encode("utf-16")),
+    "UTF-16 without a mark": ("utf-16", "মশার কামড়ে রাতে ঘুম হয় না।".encode("utf-16-be")),
+    "UTF-32": ("utf-16", "hello".encode("utf-32")),
+    "nothing": ("empty", b""),
+    "nothing but a mark": ("empty", "\ufeff \r\n"),
+    "zip": ("archive", zipped("a.txt")),
+    "tar": ("archive", tarred()),
+    "compressed twice": ("archive", gzip.compress(gzip.compress(b"text"))),
+    "workbook": ("excel", zipped("[Content_Types].xml", "xl/workbook.xml")),
+    "docx": ("document", zipped("[Content_Types].xml", "word/document.xml")),
+    "RTF": ("document", rb"{\rtf1 x}"),
+    "PDF": ("pdf", b"%PDF-1.7"),
+    "web archive": ("warc", b"WARC/1.0\r\nWARC-Type: conversion"),
+    "pointer": ("git-lfs", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
+    "pickle": ("pickle", b"\x80\x04}."),
+    "image": ("binary", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(32)) * 9),
+    "Parquet": ("parquet", b"PAR1\x15\x04"),
+    "Arrow": ("arrow", b"\xff\xff\xff\xff\xb8\0\0\0"),
+}
+
+
+@pytest.mark.parametrize(("kind", "content"), KINDS.values(), ids=KINDS)
+def test_kinds_of_files(tmp_path: Path, kind: str, content: str | bytes) -> None:
+    data = content.encode() if isinstance(content, str) else content
+    path = tmp_path / "a.txt"
+    path.write_bytes(data)
+    found = recognize_file(path, "text")
+    assert found.kind == kind
+    is_read = kind in ("text", "jsonl", "json", "table", "conllu", "parquet", "arrow")
+    assert bool(refuse(path, found)) is not is_read
+    if data and not found.compression:
+        path.write_bytes(gzip.compress(data))
+        assert recognize_file(path, "text") == found._replace(compression=".gz")
+        assert find_compression(path) == ".gz"
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "delimiter"),
+    [
+        ("id;text\n1;a, b\n2;c\n", ("id", "text"), ";"),
+        ("id;text\n1;a; b\n", ("id", "text"), ";"),  # an error of the row, and not of the table
+        ("id\ttext, in full\n1\ta, b\n", ("id", "text, in full"), "\t"),
+        (', ID, "My Text"\n0, 1, "a, b"\n', ("", "ID", "My Text"), ","),
+        ('"sep=|"\r\nid|text\r\n1|a\r\n', ("id", "text"), "|"),
+        ('text\n"a, b"\nc\n', ("text",), ","),
+        ('id,text\n1,"cut in a ' + "cell " * HEAD, ("id", "text"), ","),
+        ('\n\ufefftext,id\n"a\nb",1\n', ("\ufefftext", "id"), ","),
+    ],
+)
+def test_delimiters_of_tables(text: str, columns: tuple[str, ...], delimiter: str) -> None:
+    found = recognize(text.encode(), "a.csv")
+    assert (found.kind, found.columns, found.dialect["delimiter"]) == ("table", columns, delimiter)
+    assert found.skipped == text.count("sep=")
+
+
+@pytest.mark.parametrize(("content", "at"), [(b"caf\xe9", 3), (b"\xef\xbb\xbfab\xff", 5), ("ফ".encode() * HEAD, None)])
+def test_bytes_that_are_not_utf8(content: bytes, at: int | None) -> None:
+    assert recognize(content).bad_byte == at
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (SRT.encode(), "মশা।\r\n\r\n১৯৭১ সালে।\r\n"),
+        (b"{0}{25}hi\n{26}{50}ho\n", "hi\nho\n"),
+        ("1\tএক ফুল।\n2\tদুই\tফুল।\n3\tক\n4\tখ\n5\tগ\n".encode(), "এক ফুল।\nদুই\tফুল।\nক\nখ\nগ\n"),
+        ("মশা ওড়ে।\n".encode("utf-16"), "মশা ওড়ে।\n"),
+        (gzip.compress("মশা ওড়ে।\n".encode("utf-16-le")), "মশা ওড়ে।\n"),
+    ],
+)
+def test_a_command_of_a_message_gives_the_text(tmp_path: Path, content: bytes, text: str) -> None:
+    path = tmp_path / ("the file.srt" if content[:1] != b"\x1f" else "the file.srt.gz")
+    path.write_bytes(content)
+    said = refuse(path, recognize_file(path))
+    subprocess.run(said.split("`")[-2], shell=True, check=True)
+    (new,) = tmp_path.glob("*.plain.*")
+    assert new.read_bytes().decode().lstrip("\n").replace("\r\n\r\n\r\n", "\r\n\r\n") == text
+    assert recognize_file(new).kind == "text"
