@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 COMMAND_HEAD = """# The command
 
-`prasanga COMMAND --help` says the same on a terminal. [Run a study](running.md) shows how the commands work together.
+`prasanga COMMAND --help` says the same on a terminal, and `prasanga --version` shows the version.
+[Run a study](running.md) shows how the commands work together.
 
 | status | meaning |
 | --- | --- |

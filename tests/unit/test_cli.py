@@ -14,7 +14,7 @@ import yaml
 from huggingface_hub.errors import OfflineModeIsEnabled
 from typer.testing import CliRunner
 
-from prasanga import cli
+from prasanga import __version__, cli
 from prasanga.cli import app
 from prasanga.cli.running import list_effects
 from prasanga.config import complete, read_config
@@ -48,6 +48,7 @@ def test_help_waits_for_no_library(project_root: Path) -> None:
     assert shown.exit_code == 0
     assert set(shown.output.split()) >= COMMANDS
     assert "Exit status: 0 done" in shown.output
+    assert prasanga("--version").output == f"prasanga {__version__}\n"
 
 
 def test_the_demo_is_on_real_models_and_says_what_to_do_where_their_packages_cannot_be_had(
@@ -208,6 +209,12 @@ def test_one_line_writes_the_study_that_it_runs(here: Path, monkeypatch: pytest.
     assert config["seat"]["categories"] == [f"C{number}" for number in range(1, 10)]
     assert config["categories"] == [], "no text is read"
     assert config["lexicon"]["stimuli"] == "resources/stimuli/hi"
+    chosen = ("--categories", "C1, C6", "--lengths", "9,25,>75")
+    measured(here, monkeypatch, "owner/name", *chosen[:2])
+    assert complete(read_config(here / "name-bn/study.yaml"))["seat"]["categories"] == ["C1", "C6"]
+    measured(here, monkeypatch, "owner/name", *chosen, "--corpus", "texts", "-d", "two")
+    config = complete(read_config(here / "two/study.yaml"))
+    assert (config["categories"], config["samples"]["lengths"]) == (["C1", "C6"], [9, 25, ">75"])
     options = ("--corpus", "texts", "--pairs", "pairs.csv", "--limit", "50", "-d", "other")
     done, started = measured(here, monkeypatch, "owner/name", *options)
     assert started == [here / "other"]
@@ -250,6 +257,9 @@ def test_the_same_line_goes_on_and_another_does_not_write_over_a_study(
         (("--language", "xx"), "`language` is 'xx', and there are no words of it"),
         (("--corpus", "texst"), "--corpus: no file or folder fits 'texst'. Name one"),
         (("--cores", "two"), "'two'. Write a number such as 4, or all."),
+        (("--categories", "C1,C99"), "names 'C99', which the lexicon does not have. Allowed: C1, C2,"),
+        (("--lengths", "9"), "--lengths and --limit are about CEAT, which needs texts. Name them: --corpus."),
+        (("--lengths", "9,x", "--corpus", "."), "`samples.lengths.1` is 'x'; allowed: "),
     ],
 )
 def test_what_cannot_be_measured_is_told_and_nothing_is_written(
@@ -298,16 +308,24 @@ def test_what_came_out_is_said_in_three_closing_lines(here: Path, monkeypatch: p
     pairs = {"n_computed": 3, "n_not_computed": 1, "n_significant_holm": 0, "overall": [row]}
     pairs["left_out"] = [{"reason": "x", "n": 52}]
     nothing = dict.fromkeys(("ceat", "seat", "weat", "log_probability", "structures"))
-    summary = json.dumps({"missing": [], "coverage": None, "methods": {**nothing, "pairs": pairs}})
-    (here / "results").mkdir()
+    files = ["report/index.html", "report/tables/a.csv"]
+    summary = json.dumps({"missing": [], "coverage": None, "methods": {**nothing, "pairs": pairs}, "files": files})
+    (here / "results/report/tables").mkdir(parents=True)
     (here / "study.yaml").write_text("study: mine\n", encoding="utf-8")
-    workflow = [sys.executable, "-c", f"from pathlib import Path; Path('results/summary.json').write_text({summary!r})"]
+    workflow = [sys.executable, "-c", ""]
     monkeypatch.setattr("prasanga.cli.running.snakemake_command", lambda *_, **__: workflow)
+    absences = (["results/summary.json", "results/report/index.html"], ["results/report/tables/a.csv"])
+    for absent, made in zip(absences, files, strict=True):
+        done = prasanga("run")
+        assert done.exit_code == 1
+        assert f"{len(absent)} of the files asked for are not there: {', '.join(absent)}." in done.output
+        (here / "results/summary.json").write_text(summary, encoding="utf-8")
+        (here / "results" / made).touch()
     assert prasanga("run").output.splitlines() == [
         "Warning: 52 of 52 pairs of mine in Hindi have no score by bert: results/likelihoods/bias_percentages.csv.",
         "Results: 3 bias percentages, none differs from 50.",
         "Left out: 1 bias percentage; 52 scores of pairs.",
-        "Summary: results/summary.json",
+        "Page: results/report/index.html",
     ]
 
 

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -16,7 +15,16 @@ from typing import Any
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.cli.running import INTERRUPTED, count_gpus, count_jobs, explain, follow, only_run, snakemake_command
+from prasanga.cli.running import (
+    INTERRUPTED,
+    Watch,
+    count_gpus,
+    count_jobs,
+    explain,
+    follow,
+    only_run,
+    snakemake_command,
+)
 
 PARAMS = (
     "Params have changed since last execution: Union of exclusive params before and now across all output: before: "
@@ -56,26 +64,111 @@ def test_jobs_of_a_dry_run_are_counted_by_stage() -> None:
     assert count_jobs("Nothing to be done.") == []
 
 
-def test_an_interrupt_goes_to_the_process_once_and_waits_for_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        (signal.SIGINT, "(here / 'ended').touch(); break"),
+        (signal.SIGTERM, "(here / 'ended').touch(); break"),
+        (signal.SIGHUP, "(here / 'ended').touch(); break"),
+        (signal.SIGTERM, "(here / 'ended').touch()"),  # it goes on, and is killed
+    ],
+)
+def test_a_signal_ends_the_process_with_its_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: signal.Signals, ending: str
+) -> None:
     code = (
-        "import pathlib, time",
+        "import pathlib, subprocess, time",
         f"here = pathlib.Path({str(tmp_path)!r})",
-        "try:",
-        "    (here / 'began').touch(); time.sleep(60)",
-        "except KeyboardInterrupt:",
-        "    time.sleep(0.2); (here / 'ended').touch()",
+        "child = subprocess.Popen(['sleep', '60'])",
+        "(here / 'child').write_text(str(child.pid))",
+        "while True:",
+        "    try:",
+        "        (here / 'began').touch(); time.sleep(60)",
+        "    except KeyboardInterrupt:",
+        f"        {ending}",
     )
 
     def interrupt() -> None:
         while not (tmp_path / "began").exists():
             time.sleep(0.01)
-        signal.pthread_kill(main, signal.SIGINT)
+        signal.pthread_kill(main, name)
 
-    main = threading.get_ident()
+    monkeypatch.setattr("prasanga.cli.running._GRACE", 1)
+    before, main = signal.getsignal(name), threading.get_ident()
     threading.Thread(target=interrupt, daemon=True).start()
-    assert follow([sys.executable, "-c", "\n".join(code)]) == INTERRUPTED
+    with only_run(tmp_path) as held:
+        assert follow([sys.executable, "-c", "\n".join(code)], held) == INTERRUPTED
     assert (tmp_path / "ended").exists()
+    assert is_over(tmp_path / "child")
+    assert signal.getsignal(name) == before
     assert follow([sys.executable, "-c", "raise SystemExit(3)"]) == 3
+
+
+def is_over(file: Path) -> bool:
+    """Whether the process whose number a file has ends within a second; one that nobody waited for is over."""
+    state = Path("/proc", file.read_text(encoding="utf-8"), "stat")
+    for _ in range(100):
+        if not state.exists() or state.read_text(encoding="utf-8").split()[2] == "Z":
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_where_snakemake_is_killed_its_jobs_end_and_the_next_run_takes_its_locks(tmp_path: Path) -> None:
+    lock, child = tmp_path / ".snakemake/locks/0.input.lock", tmp_path / "child"
+    lock.parent.mkdir(parents=True)
+    killed = f"""
+import os, pathlib, subprocess
+pathlib.Path({str(child)!r}).write_text(str(subprocess.Popen(["sleep", "60"]).pid))
+pathlib.Path({str(lock)!r}).touch()
+os.kill(os.getpid(), 9)
+"""
+    with only_run(tmp_path) as held:
+        assert follow([sys.executable, "-c", killed], held) == -signal.SIGKILL
+    assert is_over(child)
+    with only_run(tmp_path) as held:
+        assert not lock.exists()
+        assert follow([sys.executable, "-c", ""], held) == 0
+    lock.touch()  # of a Snakemake that was started without us: it says so itself
+    with only_run(tmp_path):
+        assert lock.exists()
+
+
+def test_a_run_without_a_terminal_says_how_far_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = tmp_path / ".snakemake/log"
+    logs.mkdir(parents=True)
+    (logs / "1.snakemake.log").write_text("9 of 9 steps (100%) done\n", encoding="utf-8")  # of an earlier run
+    watch = Watch(tmp_path)
+    wrong = "Unable to guess the account.\nsacct: fatal: no controller\n"
+    begun, log = "running or in a queue: ", logs / "2.snakemake.log"
+    says = f"No step is done yet. {log} says: "
+    for added, seconds, lines in (
+        (
+            f"rule embed:\n    jobid: 4\n{wrong}localcheckpoint check:\n",
+            20,
+            [f"20 s: no steps done; {begun}embed, check"],
+        ),
+        (
+            "",
+            30,
+            [
+                *(f"{says}Unable to guess the account.", f"{says}sacct: fatal: no controller"),
+                f"30 s: no steps done; {begun}embed, check",
+            ],
+        ),
+        (
+            "Finished jobid: 2 (Rule: check)\n1 of 29 steps (3%) done\nrule embed:\n",
+            40,
+            [f"40 s: 1 of 29 steps done; {begun}embed (2)"],
+        ),
+        ("sacct: error: again\n2 of ", 50, [f"50 s: 1 of 29 steps done; {begun}embed (2)"]),
+        ("29 steps (6%) done\n", 60, [f"60 s: 2 of 29 steps done; {begun}embed (2)"]),
+    ):
+        with log.open("a", encoding="utf-8") as file:
+            file.write(added)
+        watch.began = time.monotonic() - seconds
+        watch.report()
+        assert capsys.readouterr().err.splitlines() == lines
 
 
 def test_a_study_has_one_run_at_a_time(tmp_path: Path) -> None:
@@ -95,21 +188,6 @@ def test_a_file_system_without_locks_is_left_to_snakemake(tmp_path: Path, monkey
     monkeypatch.setattr("prasanga.cli.running.fcntl.flock", unsupported)
     with only_run(tmp_path) as held:
         assert os.pread(held, 200, 0)
-
-
-def test_locks_that_a_killed_run_has_left_are_taken_away_and_others_are_told(tmp_path: Path) -> None:
-    lock = tmp_path / ".snakemake/locks/0.input.lock"
-    lock.parent.mkdir(parents=True)
-    killed = "import os; from pathlib import Path; from prasanga.cli.running import only_run; c = only_run(Path.cwd());"
-    killed += f" c.__enter__(); Path({str(lock)!r}).touch(); os.kill(os.getpid(), 9)"
-    done = subprocess.run([sys.executable, "-c", killed], cwd=tmp_path, check=False)
-    assert done.returncode == -signal.SIGKILL
-    assert lock.exists()
-    with only_run(tmp_path):
-        assert not lock.exists()
-    lock.touch()  # as Snakemake does that was started without us, and says so itself
-    with only_run(tmp_path):
-        assert lock.exists()
 
 
 def test_the_command_line_has_targets_first_and_what_the_machine_has(

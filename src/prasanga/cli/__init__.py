@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prasanga import __version__
 from prasanga.base.errors import InputError
 from prasanga.cli.running import (
     FAILED,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 def main() -> None:
     """Run the command; a Ctrl-C ends it with a sentence and no traceback."""
     os.environ["PYTHONSAFEPATH"] = "1"  # no Python that is started imports from the working folder
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a command has started ends with it
     arguments, others = sys.argv[1:], list[str]()
     if "--" in arguments:  # typer would take the first of what follows for the study
         there = arguments.index("--")
@@ -56,6 +59,21 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("Stopped.", err=True)
         sys.exit(INTERRUPTED)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"prasanga {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _take_version(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command()
@@ -349,7 +367,9 @@ def measure(
     language: Annotated[str, typer.Option(help="Of the words: bn, hi or en.")] = "bn",
     corpus: Annotated[str | None, typer.Option(help="Texts for CEAT: a file, a folder or a pattern.")] = None,
     pairs: Annotated[str | None, typer.Option(help="A file of sentence pairs, or a shipped set: demo.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Contexts of a word for CEAT; 1200 if left out.")] = None,
+    categories: Annotated[str | None, typer.Option(help="Such as C1,C2; C1 to C9 if left out.")] = None,
+    lengths: Annotated[str | None, typer.Option(help="Words per segment for CEAT, such as 9,25.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Contexts per word for CEAT; 1200 if left out.")] = None,
     directory: Annotated[
         Path | None, typer.Option("--directory", "-d", help="The folder of the study; MODEL-LANGUAGE if left out.")
     ] = None,
@@ -361,13 +381,23 @@ def measure(
     """Measure one model by SEAT, and on texts and pairs that you name. Its study.yaml can be edited to measure more."""
     from prasanga.base.yaml import load_yaml
     from prasanga.config import read_config
+    from prasanga.plan import require_categories
 
     if corpus and not _exists(corpus):
         raise InputError(f"--corpus: no file or folder fits {corpus!r}. Name one, or a pattern such as 'texts/*.txt'.")
-    measured: dict[str, Any] = {} if corpus else {"categories": []}
-    if corpus and limit:
-        measured["samples"] = {"contexts_per_stimulus": limit}
-    measured["seat"] = {"categories": [f"C{number}" for number in range(1, 10)]}
+    if not corpus and (limit or lengths):
+        raise InputError("--lengths and --limit are about CEAT, which needs texts. Name them: --corpus.")
+    chosen = [name.strip() for name in (categories or "").split(",") if name.strip()]
+    require_categories(chosen, language)
+    measured: dict[str, Any] = {}
+    if chosen or not corpus:
+        measured["categories"] = chosen if corpus else []
+    if lengths:
+        cut = [each.strip() for each in lengths.split(",")]
+        measured["samples"] = {"lengths": [int(each) if each.isdecimal() else each for each in cut]}
+    if limit:
+        measured.setdefault("samples", {})["contexts_per_stimulus"] = limit
+    measured["seat"] = {"categories": chosen or [f"C{number}" for number in range(1, 10)]}
     if pairs:
         measured["pairs"] = {"sets": {_name_path(Path(pairs).stem): _find_pairs(pairs, language)}}
     require_model(model)

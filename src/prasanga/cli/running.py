@@ -12,6 +12,8 @@ import re
 import signal
 import subprocess
 import sys
+import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
@@ -27,13 +29,21 @@ from prasanga.base.places import installation, store_beside
 
 # Each command imports what else it needs, so that help is quick.
 
-PAGE = Path("results/report/index.html")
+PAGE, SUMMARY = Path("results/report/index.html"), Path("results/summary.json")
 STORE = "PRASANGA_STORE"
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
 _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
 
 _NOTES = Path(".snakemake")
 _N_EFFECTS = 4
+_EVERY, _PATIENCE, _GRACE = 10, 30, 20  # seconds: between two lines, without a finished step, from signal to kill
+_N_WRONG = 3
+_STEPS = re.compile(r"^(\d+ of \d+) steps", re.MULTILINE)
+_BEGUN = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
+_ENDED = re.compile(r"^(?:Finished jobid: \d+ \(Rule: |Error in rule )(\w+)", re.MULTILINE)
+_WRONG = re.compile(
+    r"^.*\b(?:error|fatal|unable|cannot|could not|failed|refused|denied|timed out)\b.*$", re.MULTILINE | re.I
+)
 _JOB = re.compile(r"^    log: logs/(\w+)/.*?^    reason: (.*?)$", re.MULTILINE | re.DOTALL)
 """Stage and reason of a job that Snakemake prints; jobs without a log only collect."""
 _CODE = re.compile(r"'[\w.]+\.py [0-9a-f]+'")
@@ -223,31 +233,71 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
     is_free = asked.get("dry_run") or "--unlock" in asked.get("others", ())
     line = snakemake_command(folder, targets, draws_bars=not (verbose or is_free), **asked)
     with nullcontext() if is_free else only_run(folder) as held:
-        status = follow(line, held)
+        status = follow(line, held, None if is_free else Watch(folder))
     if status == INTERRUPTED:
         typer.echo("Stopped. Finished jobs are kept; the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED)
+    if status < 0:
+        typer.echo(
+            f"Snakemake was killed ({signal.Signals(-status).name}); a system that runs out of memory does so. Finished"
+            " jobs are kept; the same command goes on from there. If it happens again, run fewer jobs at a time"
+            " (`--cores 1`), or give the run more memory.",
+            err=True,
+        )
+        return FAILED
     if status == FAILED:
         said = "Not finished. Finished jobs are kept; correct what failed, and the same command goes on from there."
         typer.echo(said, err=True)
-    elif not status and not is_free and (folder / "results/summary.json").is_file():
+    if status or is_free:
+        return status
+    if missing := _find_missing(folder, targets, asked.get("others", ())):
+        typer.echo(
+            f"Snakemake ended without an error, but {len(missing)} of the files asked for are not there:"
+            f" {', '.join(missing[:3])}. `prasanga run --verbose` shows what it did.",
+            err=True,
+        )
+        return FAILED
+    if (folder / SUMMARY).is_file():
         _show_results(folder)
     return status
 
 
-def follow(line: Sequence[str], held: int | None = None) -> int:
-    """Run a command to its end; one interrupt stops it and its jobs cleanly, a second one kills them.
+def _find_missing(folder: Path, targets: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Return files that a run was asked for and that are not there; options for Snakemake may ask for other files."""
+    asked = [target for target in targets if "/" in target]
+    if not asked and not others:
+        asked = [str(SUMMARY), str(PAGE)]
+        with suppress(OSError, ValueError, LookupError, TypeError):  # print_last_words reports a broken summary
+            asked += [f"results/{path}" for path in json.loads((folder / SUMMARY).read_text(encoding="utf-8"))["files"]]
+    return [path for path in asked if not (folder / path).is_file()]
+
+
+def follow(line: Sequence[str], held: int | None = None, watch: Watch | None = None) -> int:
+    """Run a command to its end; a first signal stops it and its jobs cleanly, a second one or `_GRACE` kills them.
 
     Args:
         line: the command line.
-        held: an open file that the process keeps open as well (`only_run`).
+        held: an open file that the process keeps open as well (`only_run`); its note goes unless the process is killed.
+        watch: is asked every `_EVERY` seconds to say how far the run is.
 
     Returns:
-        Its exit status, or `INTERRUPTED`.
+        Its exit status, or `INTERRUPTED`; negative if it was killed, as its jobs are then.
     """
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if name != signal.SIGHUP or signal.getsignal(name) != signal.SIG_IGN:  # ignored under nohup
-            signal.signal(name, signal.default_int_handler)
+    process: subprocess.Popen[bytes] | None = None
+    n_signals = 0
+
+    def stop(*_: object) -> None:
+        nonlocal n_signals
+        n_signals += 1
+        signal.alarm(_GRACE)
+        if process:
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL if n_signals > 1 else signal.SIGINT)
+
+    # a signal that comes while the process starts is passed on as well; SIGHUP is ignored under nohup
+    ending = [signal.SIGINT, signal.SIGTERM, signal.SIGALRM]
+    ending += [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else []
+    before = {name: signal.signal(name, stop) for name in ending}
     process = subprocess.Popen(
         line,
         env=make_environment(),
@@ -255,22 +305,70 @@ def follow(line: Sequence[str], held: int | None = None) -> int:
         start_new_session=True,  # so that each signal reaches the jobs once, from here
         stdin=subprocess.DEVNULL,
     )
-    is_stopped = False
-    while True:
-        try:
-            status = process.wait()
-            return INTERRUPTED if is_stopped else status
-        except KeyboardInterrupt:
-            with suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL if is_stopped else signal.SIGINT)
-            is_stopped = True
+    if n_signals:
+        os.killpg(process.pid, signal.SIGINT)
+    if held is not None:
+        os.write(held, f" (to stop it: kill -INT -- -{process.pid})".encode())
+    while process.returncode is None:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_EVERY)
+        if process.returncode is None and watch:
+            watch.report()
+    if process.returncode < 0:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)  # no job goes on alone
+    elif held is not None:
+        os.ftruncate(held, 0)
+    signal.alarm(0)
+    for name, handler in before.items():
+        signal.signal(name, handler)
+    return INTERRUPTED if n_signals else process.returncode
+
+
+class Watch:
+    """How far a run is, by the log that Snakemake writes: a line every so often where no terminal shows bars."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the logs of a study that are there by now for those of other runs."""
+        self._folder, self.began = folder / _NOTES / "log", time.monotonic()
+        self._earlier, self._log = set(self._folder.glob("*.log")), Path()
+        self._n_read, self._done, self._running, self._wrong = 0, "", Counter[str](), list[str]()
+
+    def report(self) -> None:
+        """Print the steps that are done and what runs, and errors of a queue that no job has come through yet."""
+        seconds, printed = time.monotonic() - self.began, self._read()
+        self._done = "".join(_STEPS.findall(printed)[-1:]) or self._done
+        self._running.update(_BEGUN.findall(printed))
+        self._running.subtract(_ENDED.findall(printed))
+        self._wrong = [*self._wrong, *_WRONG.findall(printed)][-_N_WRONG:]
+        if not self._done and seconds >= _PATIENCE:
+            for text in self._wrong:
+                typer.echo(printable(f"No step is done yet. {self._log} says: {text.strip()}"), err=True)
+            self._wrong = []
+        if not sys.stderr.isatty():
+            names = [
+                f"{rule} ({number})" if number > 1 else rule for rule, number in self._running.items() if number > 0
+            ]
+            what = f"; running or in a queue: {', '.join(names)}" if names else ""
+            typer.echo(f"{seconds:.0f} s: {self._done or 'no'} steps done{what}", err=True)
+
+    def _read(self) -> str:
+        """Return the whole lines that were added to the log of this run."""
+        self._log = max(set(self._folder.glob("*.log")) - self._earlier, default=self._log)
+        if not self._log.is_file():
+            return ""
+        with self._log.open("rb") as file:
+            file.seek(self._n_read)
+            lines = file.read().rpartition(b"\n")[0]
+        self._n_read += len(lines)
+        return lines.decode(errors="replace") + "\n"
 
 
 def _show_results(folder: Path) -> None:
     """Show the largest effects with their intervals, and then what was left out and where the page is."""
     from prasanga.report.summary import print_last_words
 
-    summary = folder / "results/summary.json"
+    summary = folder / SUMMARY
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # print_last_words reports it
         if rows := list_effects(json.loads(summary.read_text(encoding="utf-8"))["methods"]):
             write_table(["method", "category", "model", "effect", "95% interval"], rows)
@@ -303,6 +401,8 @@ def list_effects(methods: Mapping[str, Any]) -> list[list[str]]:
 def only_run(folder: Path) -> Iterator[int]:
     """Hold a study's folder for one run, by the open file that is yielded; remove locks that a killed run left.
 
+    The file has a note on the run, which `follow` takes away unless Snakemake is killed.
+
     Raises:
         InputError: another run holds it, or the folder cannot be written.
     """
@@ -332,10 +432,7 @@ def only_run(folder: Path) -> Iterator[int]:
         file.truncate(0)
         file.write(f"process {os.getpid()} on {os.uname().nodename} since {datetime.now():%Y-%m-%d %H:%M}")
         file.flush()
-        try:
-            yield file.fileno()
-        finally:
-            file.truncate(0)
+        yield file.fileno()
 
 
 # ---- a plan

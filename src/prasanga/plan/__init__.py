@@ -19,9 +19,9 @@ import polars as pl
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of, read_cache, read_document, sha256_of_file, write_cache
-from prasanga.base.places import files_in, user_cache
+from prasanga.base.places import files_in, installation, user_cache
 from prasanga.base.results import fingerprints
-from prasanga.lexicon.model import chosen_categories, require_language, require_measurable, stimuli_of
+from prasanga.lexicon.model import categories_of, chosen_categories, require_language, require_measurable, stimuli_of
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
 from prasanga.methods import Method
 from prasanga.pairs.reading import require_layout
@@ -366,6 +366,20 @@ def plan_candidates(config: Mapping[str, Any]) -> tuple[dict[str, Any], LexiconP
     return words, candidates
 
 
+def require_categories(names: Sequence[str], language: str) -> None:
+    """Refuse names of categories that the shipped words of a language lack, before a study is written.
+
+    Raises:
+        InputError: such a name. A language without words is left to the config.
+    """
+    from prasanga.lexicon import load_lexicon
+
+    root = installation() / "resources"
+    if names and (root / "stimuli" / language).is_dir():
+        lexicon = load_lexicon(root / "stimuli" / language, root / f"suffix_groups/{language}.yaml")
+        stimuli_of(categories_of(lexicon), names, key="--categories")
+
+
 def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
     """Return what a plan must know of a lexicon.
 
@@ -404,7 +418,7 @@ def _own_code() -> str:
 def _read_lexicon(words: Mapping[str, Any]) -> dict[str, Any]:
     # Imported here: a plan that is known needs neither the reader of word lists nor the normalization.
     from prasanga.lexicon.loading import lexicon_of
-    from prasanga.lexicon.model import categories_of, forms_table, words_for_templates
+    from prasanga.lexicon.model import forms_table, words_for_templates
 
     lexicon = lexicon_of(words)
     forms, in_templates = digest_of(forms_table(lexicon).to_pydict()), digest_of(words_for_templates(lexicon))
