@@ -37,6 +37,10 @@ _GONE: dict[Keys, str] = {
 }
 """Keys of earlier versions, with what to write instead."""
 
+_IN_QUOTES = (
+    'Put it in quotes, as `"1_0"`: YAML takes 1_0, 012, yes and 2024-01-01 for numbers, truth values and dates.'
+)
+
 _TAKEN = {
     "models": (
         *("check", "convergence", "json", "parquet", "resamples"),
@@ -144,7 +148,11 @@ def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
             yield (*section.split("."), name), said
     named: dict[str, Mapping[str, Any]] = {"models": study.models, "static.vectors": study.static.vectors}
     for section, names in (named | {"pairs.sets": study.pairs.sets}).items():
+        spelled: dict[str, str] = {}
         for name in names:
+            if (other := spelled.setdefault(name.casefold(), name)) != name:
+                said = f"`{section}` has the names `{other}` and `{name}`, which are one file on some systems."
+                yield (*section.split("."), name), f"{said} Rename one, e.g. to `{name}-2`."
             base, _, last = name.rpartition(".")
             if (base in names and last in _TAKEN[section]) or (section, name) == ("pairs.sets", "statistics"):
                 about = f"`{section}.{base}`" if base else "all sets"
@@ -169,6 +177,8 @@ def _find_keys(location: tuple[str | int, ...], data: Any) -> Keys:
     """Return a place in the config for pydantic's, which names members of unions as well."""
     keys: list[str | int] = []
     for part in location:
+        if isinstance(data, Mapping):  # pydantic writes a key that is no text in its own way
+            part = next((key for key in data if part in (key, str(key), repr(key))), part)
         if part in data if isinstance(data, Mapping) else isinstance(data, list) and isinstance(part, int):
             keys.append(part)
             data = data[part]
@@ -185,7 +195,9 @@ def _explain(keys: Keys, error: Mapping[str, Any], config: Mapping[str, Any]) ->
         return _explain_unknown_key(keys, error["input"])
     if error["loc"][-1] == "[key]" or kind == "invalid_key":
         name = _shorten(keys[-1])
-        allowed = "a name is text of letters, digits, -, _ and ."
+        if not isinstance(keys[-1], str):
+            return f"{section} has a name that YAML reads as {name}. {_IN_QUOTES}"
+        allowed = "a name is text of letters, digits, - _ and ., and begins with a letter or digit"
         return f"{section} has the name {name}; {allowed}. Write another."
     if kind == "mistake":
         return f"{key} {error['ctx']['sentences']}"
@@ -195,7 +207,9 @@ def _explain(keys: Keys, error: Mapping[str, Any], config: Mapping[str, Any]) ->
     part = find_part(keys)
     if value == "":
         return f"{key} is empty. Write a path or pattern, such as `texts/*.txt`."
-    return f"{key} is {_shorten(value)}; allowed: {show_allowed(part)}.{_suggest_value(keys, value, part)}"
+    misread = kind == "string_type" and value is not None and not isinstance(value, list | Mapping)
+    remedy = f" {_IN_QUOTES}" if misread else _suggest_value(keys, value, part)
+    return f"{key} is {_shorten(value)}; allowed: {show_allowed(part)}.{remedy}"
 
 
 def _suggest_value(keys: Keys, value: Any, part: Mapping[str, Any]) -> str:

@@ -614,7 +614,7 @@ class StudyConfig(ConfigSection):
         if data.get("calibration") in (False, "off"):
             data["calibration"] = {"repetitions": 0}
         given = data.get("languages", [data.get("language", "bn")])
-        language = given[0] if isinstance(given, list) and given else "bn"
+        language = given[0] if isinstance(given, list) and given and isinstance(given[0], str) else "bn"
         data = {"language": language, **data, "languages": given, "models": data.get("models", DEFAULT_MODELS)}
         if data.get("preset") == "paper":
             data = add_defaults(data, PAPER)

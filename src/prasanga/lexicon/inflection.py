@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -405,7 +405,9 @@ Claimed = Mapping[str, Mapping[str, SurfaceForm]]
 """Folded forms with the stimuli that claim each, as `claimants` finds them."""
 
 
-def resolve(claimed: Claimed, heads: Sequence[Entry], places: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def resolve(
+    claimed: Claimed, heads: Sequence[Entry], places: Mapping[str, str], unused: Collection[str] = ()
+) -> dict[str, tuple[str, ...]]:
     """Decide who gets the hits of each form that several stimuli claim, and of each that a decision speaks of.
 
     A decision about a form holds for the form with an emphatic ending as well.
@@ -414,6 +416,7 @@ def resolve(claimed: Claimed, heads: Sequence[Entry], places: Mapping[str, str])
         claimed: the forms of all stimuli.
         heads: the content of each `categories.yaml`, with its list `ambiguous`.
         places: stimulus -> file and line, for messages.
+        unused: stimuli that the study does not measure. A form of theirs without decision belongs to the others.
 
     Returns:
         Folded form -> the stimuli that get its hits.
@@ -422,15 +425,18 @@ def resolve(claimed: Claimed, heads: Sequence[Entry], places: Mapping[str, str])
         InputError: a form without decision (with the lines to write), a decision about a form that nobody claims, or
             for a stimulus that does not claim it.
     """
-    decisions = _read_decisions(heads, claimed)
+    decisions = _read_decisions(heads, claimed, may_lack_forms=bool(unused))
     resolutions: dict[str, tuple[str, ...]] = {}
     undecided: dict[str, Mapping[str, SurfaceForm]] = {}
     for form, owners in claimed.items():
         base = without_emphatic(form, owners)
+        kept = tuple(owner for owner in owners if owner not in unused)
         if form in decisions:
             resolutions[form] = decisions[form]
         elif base in decisions and (len(owners) > 1 or not decisions[base]):
             resolutions[form] = decisions[base]
+        elif len(owners) > 1 and len(kept) < 2:
+            resolutions[form] = kept
         elif len(owners) > 1 and len(claimed.get(base, ())) > 1:
             undecided.setdefault(base, claimed[base])
         elif len(owners) > 1:
@@ -440,14 +446,17 @@ def resolve(claimed: Claimed, heads: Sequence[Entry], places: Mapping[str, str])
     return resolutions
 
 
-def _read_decisions(heads: Sequence[Entry], claimed: Claimed) -> dict[str, tuple[str, ...]]:
+def _read_decisions(heads: Sequence[Entry], claimed: Claimed, *, may_lack_forms: bool) -> dict[str, tuple[str, ...]]:
     decisions: dict[str, tuple[str, ...]] = {}
     for entry in (entry for head in heads for entry in head.entries_of("ambiguous")):
         entry.require("an ambiguous form", required=["form", "resolution", "reason"])
         form, resolution = entry.text("form"), entry.text("resolution")
         owners = tuple(claimed.get(fold(form), ()))
         meant: dict[str, tuple[str, ...]] = {**{owner: (owner,) for owner in owners}, "both": owners, "none": ()}
-        if fold(form) in decisions or len(owners) < (1 if resolution == "none" else 2):
+        is_about_nothing = len(owners) < (1 if resolution == "none" else 2)
+        if may_lack_forms and (is_about_nothing or resolution not in meant):
+            continue  # it was about a word that the study has replaced
+        if fold(form) in decisions or is_about_nothing:
             twice = "is listed twice" if fold(form) in decisions else "is listed"
             raise InputError(
                 f"{entry.place}: the form {form} {twice} under `ambiguous`, and is claimed by"

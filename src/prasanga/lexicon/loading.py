@@ -51,12 +51,17 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class _LexiconReader:
-    """The words and sets that have been read, and the groups and normalization that they are read by."""
+    """The words and sets that have been read, and the groups and normalization that they are read by.
+
+    `unused` are words and sets that the study does not measure: those of its own with the same names replace them.
+    """
 
     groups: SuffixGroups
     normalization: str | None
     words: dict[str, Stimulus] = field(default_factory=dict)
     sets: dict[str, WordSet] = field(default_factory=dict)
+    unused: set[str] = field(default_factory=set)
+    clashes: list[tuple[Stimulus, Stimulus]] = field(default_factory=list)
 
     def read(self, path: Path) -> Entry:
         """Read a file of words in the language of the groups."""
@@ -74,23 +79,28 @@ class _LexiconReader:
         return head
 
     def add(self, content: Entry) -> None:
-        """Add a word set with its words; a word that other sets have must have an equal entry there."""
+        """Add a word set with its words; note words that another set of the study has with another entry."""
         content.require("a word set", required=["set", "words"], optional=["gloss", "class", "searched"])
         name = content.text("set")
         entries = content.entries_of("words")
         read = [self._read_word(entry, content.text("class")) for entry in entries]
         names = [word.name for word in read]
-        if not names or len(set(names)) < len(names) or name in self.sets:
+        if not names or len(set(names)) < len(names) or name in self.sets.keys() - self.unused:
             repeated = ", ".join(dict.fromkeys(word for word in names if names.count(word) > 1))
             problem = (
                 f"has {repeated} twice" if repeated else f"is in {self.sets[name].path} too" if names else "is empty"
             )
             raise InputError(
-                f"{content.path}: the word set `{name}` {problem}. Write each `- {{stimulus: ...}}` under `words:`"
-                " once, and each set in one file."
+                f"{content.path}: the word set `{name}` {problem}. Write each word once, and the words of a set in one"
+                " place."
             )
         for word in read:
-            self.words[word.name] = _merge(self.words.get(word.name, word), word)
+            known = self.words.get(word.name, word)
+            merged = _merge(known, word)
+            if merged is None and word.name not in self.unused:
+                self.clashes.append((known, word))
+            self.words[word.name] = merged or word
+        self.unused.difference_update([name, *names])
         gloss, searched = content.text("gloss", name), content.flag("searched", default=True)
         clusters = {word: each.text("cluster") for word, each in zip(names, entries, strict=True) if "cluster" in each}
         self.sets[name] = WordSet(name, gloss, tuple(names), searched, str(content.path), clusters)
@@ -100,7 +110,7 @@ class _LexiconReader:
         optional = ["gloss", "group", "groups", "variants", "forms", "class", "cluster"]
         entry.require("a word", required=["stimulus"], optional=optional)
         name = entry.text("stimulus")
-        if entry.keys() <= {"stimulus", "cluster"} and name in self.words:
+        if entry.keys() <= {"stimulus", "gloss", "cluster"} and name in self.words:
             return self.words[name]
         named = entry.texts("group") + entry.texts("groups")
         if not named or ("group" in entry and "groups" in entry):
@@ -120,12 +130,30 @@ class _LexiconReader:
             irregular=tuple(_read_irregular(name, form) for form in entry.entries_of("forms")),
         )
 
+    def require_no_clash(self) -> None:
+        """Refuse words that have several entries, all of them in one message."""
+        if self.clashes:
+            lines = []
+            for both in self.clashes:
+                entries = (
+                    f"{' '.join((*each.groups, each.word_class)).strip()} at {each.place}" for each in both[::-1]
+                )
+                lines.append(f"- {both[0].name}: {'; '.join(entries)}")
+            word = self.clashes[0][1]
+            alone = word.name if word.place.startswith("`") else f"{{stimulus: {word.name}}}"
+            raise InputError(
+                f"{word.place}: {len(lines)} word(s) of this study have another group, variant, form or class in"
+                f" another set. A word of several sets is one stimulus: at the first place below write it alone, `-"
+                f" {alone}`, or write the same entry at both.\n" + "\n".join(lines)
+            )
+
 
 def load_word_sets(
     folders: Sequence[Path],
     suffix_groups: Path,
     normalization: str | None = None,
     categories: Mapping[str, Any] | None = None,
+    used: Collection[str] | None = None,
 ) -> Lexicon:
     """Read folders of word sets with their `categories.yaml`, and inflect their words.
 
@@ -134,6 +162,7 @@ def load_word_sets(
         suffix_groups: the groups that they name.
         normalization: the corpus's, if not the language's own.
         categories: of the study's config, with words of their own.
+        used: see `load_lexicon`.
 
     Raises:
         InputError: see `prasanga.lexicon.loading.load_lexicon`.
@@ -145,33 +174,51 @@ def load_word_sets(
     for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
         if path.name != CATEGORIES_FILE:
             reader.add(reader.read(path))
+    reader.require_no_clash()
+    shipped = dict(reader.sets)
+    if used is not None:
+        heads_of = [entry for head in heads for name, entry in head.entry_of("categories").items() if name in used]
+        named = {name for entry in (*heads_of, *(categories or {}).values()) for name in _name_sets(entry)}
+        in_use = {word for name in named & shipped.keys() for word in shipped[name].stimuli}
+        reader.unused.update(shipped.keys() - named, reader.words.keys() - in_use)
     own = _read_own(categories or {}, reader)
-    sets, searched = (
-        reader.sets,
-        dict.fromkeys(name for found in reader.sets.values() if found.searched for name in found.stimuli),
-    )
+    reader.require_no_clash()
+    sets = {**shipped, **reader.sets}
+    searched = dict.fromkeys(name for found in sets.values() if found.searched for name in found.stimuli)
     # What is looked for comes first, in an order that sets for templates do not change.
     words = {name: reader.words[name] for name in (*searched, *(name for name in reader.words if name not in searched))}
-    _check_words(words.values(), searched, groups)
-    defined: dict[str, Entry] = {}
+    _check_words(words.values(), searched.keys() - reader.unused, groups)
+    defined: dict[str, tuple[Entry, Mapping[str, WordSet]]] = {}
     for category in (*(head.entry_of("categories") for head in heads), own):
         for name in category:
             entry = category.entry_of(name)
             if name in defined:
-                raise InputError(f"{entry.place}: the category `{name}` is at {defined[name].place} too. Rename one.")
-            defined[name] = entry
+                place = defined[name][0].place
+                raise InputError(f"{entry.place}: the category `{name}` is at {place} too. Rename one.")
+            defined[name] = entry, sets if category is own else shipped
     readings = {name: tuple(_inflect(word, groups)) for name, word in words.items()}
     forms = first_readings(reading for name in searched for reading in readings[name])
     claimed = claimants(forms)
     return Lexicon(
         language=groups.language,
         stimuli=tuple(words.values()),
-        categories={name: _read_category(name, entry, sets) for name, entry in defined.items()},
+        categories={name: _read_category(name, *given) for name, given in defined.items()},
         forms=forms,
         readings=tuple(reading for of_word in readings.values() for reading in of_word if not reading.hyphenated),
-        resolutions=resolve(claimed, heads, {name: word.place for name, word in words.items()}),
-        neighbours=read_neighbours(claimed, heads),
+        resolutions=resolve(claimed, heads, {name: word.place for name, word in words.items()}, reader.unused),
+        neighbours=read_neighbours(claimed, heads, may_lack_forms=used is not None),
     )
+
+
+def _name_sets(category: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the sets of a category that are not defined within it."""
+    for key in ("targets", "attributes"):
+        given = category.get(key) or ()
+        for item in [given] if isinstance(given, str) else given:
+            if isinstance(given, Mapping):
+                yield from [item] if given[item] is None else []
+            else:
+                yield from item.get("sets", ()) if isinstance(item, Mapping) else [item]
 
 
 def _read_own(categories: Mapping[str, Any], reader: _LexiconReader) -> Entry:
@@ -225,17 +272,14 @@ def _read_irregular(stimulus: str, entry: Entry) -> SurfaceForm:
     return SurfaceForm(entry.text("form"), stimulus, "irregular", read["number"], read["case"], entry.text("emphatic"))
 
 
-def _merge(first: Stimulus, second: Stimulus) -> Stimulus:
-    """Return a word of several sets as one stimulus: group, variants and forms must be the same everywhere.
+def _merge(first: Stimulus, second: Stimulus) -> Stimulus | None:
+    """Return a word of several sets as one stimulus; None if group, variants or forms are not the same.
 
-    So must its class of word where both say one; a set without templates need not repeat it.
+    So must its class of word be where both say one; a set without templates need not repeat it.
     """
     one, other = ((word.groups, word.variants, [form.form for form in word.irregular]) for word in (first, second))
     if one != other or len({first.word_class, second.word_class} - {""}) > 1:
-        raise InputError(
-            f"{second.place}: the stimulus {second.name} is at {first.place} too, with another group, variant, form or"
-            " class. A word of several sets is one stimulus: write the same in both."
-        )
+        return None
     return first if first.word_class else replace(first, word_class=second.word_class, place=second.place)
 
 
@@ -284,10 +328,11 @@ def _inflect(stimulus: Stimulus, groups: SuffixGroups) -> Iterator[SurfaceForm]:
         yield from (replace(form, form=capitalize(form.form)) for form in stimulus.irregular)
 
 
-def read_neighbours(claimed: Claimed, heads: Sequence[Entry]) -> dict[str, Neighbours]:
+def read_neighbours(claimed: Claimed, heads: Sequence[Entry], *, may_lack_forms: bool = False) -> dict[str, Neighbours]:
     """Read which neighbours show that a form is another word (`neighbours:` in `categories.yaml`), by folded form.
 
-    An entry for a form holds for the form with an emphatic ending as well; entries for one form are joined.
+    An entry for a form holds for the form with an emphatic ending as well; entries for one form are joined. Forms that
+    no stimulus has are passed over if a study `may_lack_forms`, because it has replaced words.
 
     Raises:
         InputError: an entry without forms or without neighbours, a form or stimulus that nobody claims, or a neighbour
@@ -302,6 +347,10 @@ def read_neighbours(claimed: Claimed, heads: Sequence[Entry]) -> dict[str, Neigh
         optional = ["forms", "stimuli", "not_after", "not_before"]
         entry.require("neighbours of a form", required=["reason"], optional=optional)
         listed, stimuli = [fold(text) for text in entry.texts("forms")], entry.texts("stimuli")
+        if may_lack_forms:
+            listed = [form for form in listed if form in claimed]
+            if not listed and not stimuli:
+                continue
         beside = Neighbours(*(frozenset(map(fold, entry.texts(key))) for key in Neighbours._fields))
         known = claimed.keys() >= set(listed) and forms_of.keys() >= set(stimuli) and bool(listed or stimuli)
         words = [text for texts in beside for text in texts]
@@ -426,6 +475,7 @@ def load_lexicon(
     *,
     normalization: str | None = None,
     categories: Mapping[str, Any] | None = None,
+    used: Collection[str] | None = None,
 ) -> Lexicon:
     """Read word sets and suffix groups and make the surface forms of every stimulus.
 
@@ -441,6 +491,8 @@ def load_lexicon(
         normalization: the name of the corpus's normalization (`prasanga.text.normalizer`); by default the language's
             own (`prasanga.lexicon.model`: bangla, nukta for Hindi, nfkc for English).
         categories: more categories by name, with words or files, as a study's config defines them.
+        used: the categories of the folders that a study measures with them; sets and words of the others give way to
+            those of `categories` with the same name. None for all.
 
     Raises:
         InputError: a missing or broken file; files that do not belong together; an unknown key, suffix group, word set,
@@ -460,19 +512,22 @@ def load_lexicon(
             f" {fitting}. Only to word sets (*.yaml) can a study add folders and categories."
         )
     if kind == _WORD_SETS:
-        loaded = load_word_sets(folders, groups or Path(), normalization, categories)
+        loaded = load_word_sets(folders, groups or Path(), normalization, categories, used)
     else:
         loaded = _load_authors_words(kind, folders[0], groups, spelling_of(AUTHORS_LANGUAGE, normalization))
     return replace(loaded, normalization=normalization)
 
 
 def lexicon_of(words: Mapping[str, Any]) -> Lexicon:
-    """Load the lexicon of a study from its `stimuli`, `suffix_groups`, `normalization` and categories (`own`), if any.
+    """Load the lexicon of a study from its `stimuli`, `suffix_groups`, `normalization`, and categories if it has some.
+
+    `own` are the categories that it defines, `used` the names of others that it measures.
 
     Raises `InputError` as `load_lexicon`.
     """
     given = words["stimuli"], words["suffix_groups"]
-    return load_lexicon(*given, normalization=words["normalization"], categories=words.get("own"))
+    options: dict[str, Any] = {"categories": words.get("own"), "used": words.get("used")}
+    return load_lexicon(*given, normalization=words["normalization"], **options)
 
 
 def _find_kind(path: Path) -> str:

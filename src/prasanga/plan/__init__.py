@@ -322,8 +322,11 @@ def words_from(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return where the words of a study are read from, and in which spelling: the arguments of `lexicon_of`."""
     asked = config["categories"]
     own = {name: defined for name, defined in asked.items() if defined} if isinstance(asked, Mapping) else {}
-    found = {key: config["lexicon"][key] for key in ("stimuli", "suffix_groups")}
-    return {**found, **({"own": own} if own else {}), "normalization": config["normalization"][config["language"]]}
+    found: dict[str, Any] = {key: config["lexicon"][key] for key in ("stimuli", "suffix_groups")}
+    if own:
+        lists = (asked, *(config[section]["categories"] or () for section in ("seat", "static", "log_probability")))
+        found |= {"own": own, "used": sorted({name for names in lists for name in names} - own.keys())}
+    return {**found, "normalization": config["normalization"][config["language"]]}
 
 
 def _name_word_files(words: Mapping[str, Any]) -> list[str]:

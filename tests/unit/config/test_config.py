@@ -160,22 +160,40 @@ def write_study(folder: Path, text: str) -> Path:
     return folder / "config.yaml"
 
 
-def test_mistakes_of_a_file_are_told_with_their_line(tmp_path: Path) -> None:
-    path = tmp_path / "study.yaml"
-    path.write_text("study: s\nsamples:\n  lengths: [9]\n  pol: shared\nmodels:\n  m: {}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=rf"- {path}, line 4: unknown key `pol` in `samples`"):
+MODEL = "{path: x}"
+IN_FILES = {
+    "unknown key": ("study: s\nsamples:\n  lengths: [9]\n  pol: shared\n", "line 4: unknown key `pol` in `samples`"),
+    "no path": ("study: s\nmodels:\n  m: {}\n", "line 3: `models.m` has none of"),
+    "several": ("seed: -1\nsamples: {pool: all}\nstudy: My s\n", "(?s)line 1: `seed`.*line 2: `sam.*line 3: `study`"),
+    "no keys": ("- study\n", "found a list, but a config has keys"),
+    "a name like a number": (
+        f"models:\n  1_0: {MODEL}\n",
+        'line 2: `models` has a name .* as 10. Put it in quotes, as `"1',
+    ),
+    "a truth value": (
+        f"models:\n  a: {MODEL}\n  no: {MODEL}\n",
+        "line 3: `models` has a name that YAML reads as False",
+    ),
+    "a date": (f"models:\n  2024-01-01: {MODEL}\n", r"line 2: `models` has a name .*date\(2024, 1, 1\)"),
+    "null": (f"models:\n  ~: {MODEL}\n", "line 2: `models` has a name that YAML reads as None"),
+    "a value like a number": (f"study: 2024\nmodels: {{a: {MODEL}}}\n", "line 1: `study` is 2024; .* Put it in quotes"),
+    "Norwegian": ("language: no\n", "line 1: `language` is False; .* Put it in quotes"),
+    "case": (f"models:\n  a: {MODEL}\n  A: {MODEL}\n", "line 3: `models` has the names `a` and `A`, .*to `A-2`"),
+    "case of sets": ("pairs: {sets: {s: {path: x}, S: {path: y}}}\n", "`pairs.sets` has the names `s` and `S`"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), IN_FILES.values(), ids=IN_FILES)
+def test_mistakes_of_a_file_are_told_with_their_line(tmp_path: Path, text: str, message: str) -> None:
+    path = write_study(tmp_path, text)
+    with pytest.raises(InputError, match=message) as refused:
         read_study(path)
-    path.write_text("study: s\nmodels:\n  m: {}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=rf"- {path}, line 3: `models.m` has none of"):
-        read_study(path)
-    path.write_text("seed: -1\nsamples: {pool: all}\nstudy: My study\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"(?s)line 1: `seed`.*line 2: `samples.pool`.*line 3: `study`"):
-        read_study(path)
+    assert str(path) in str(refused.value)
+
+
+def test_a_mistake_of_the_command_line_has_no_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"used\.\n- `samples.minimum` is -1"):
         complete({"study": "s", "samples": {"minimum": -1}}, source=write_study(tmp_path, "study: s"))
-    path.write_text("- study\n", encoding="utf-8")
-    with pytest.raises(InputError, match="found a list, but a config has keys"):
-        read_study(path)
 
 
 def test_a_language_is_a_list_of_one() -> None:

@@ -10,7 +10,9 @@ import pytest
 from shipped import lexicon_of as shipped_lexicon
 
 from prasanga.base.errors import InputError
+from prasanga.config import complete
 from prasanga.lexicon import Lexicon, lexicon_of
+from prasanga.plan import words_from
 
 BN = {"stimuli": "resources/stimuli/bn", "suffix_groups": "resources/suffix_groups/bn.yaml", "normalization": None}
 FRUITS = [{"stimulus": "কাঁঠাল", "group": "thing_consonant"}, {"stimulus": "পেয়ারা", "group": "thing_a"}]
@@ -55,6 +57,38 @@ def test_a_word_that_the_lexicon_knows_needs_nothing_else() -> None:
     assert {each.name: each.groups for each in lexicon.stimuli} == {
         each.name: each.groups for each in shipped().stimuli
     }
+
+
+def test_only_sets_that_the_study_measures_clash_and_all_of_them_in_one_message() -> None:
+    """C5 and C1 have these words with other groups; ঢোলক has a form that the included lists decide about."""
+    words = {"ব্যবসা": "thing_a", "রোগ": "abstract_consonant", "মৃত্যু": "abstract_vowel", "ঢোলক": "thing_consonant"}
+    mine = {
+        "targets": {"flowers": [{"stimulus": word, "group": group} for word, group in words.items()], "rest": FRUITS}
+    }
+    categories: dict[str, Any] = {"M1": {**mine, "attributes": ["male_terms", "female_terms"], "matched": "attributes"}}
+    lexicon = lexicon_of(words_from(complete({"categories": categories})))
+    assert {each.name: each.groups for each in lexicon.stimuli if each.name in words} == {
+        word: (group,) for word, group in words.items()
+    }
+    assert lexicon.categories["M1"].targets[0].stimuli == tuple(words)
+    assert lexicon.categories["C1"].targets == shipped().categories["C1"].targets
+    assert lexicon.claims()["মৃত্যুর"] == ("মৃত্যু",)
+    for more in (
+        {"categories": {**categories, "C2": None}},
+        {"categories": categories, "seat": {"categories": ["C2"]}},
+    ):
+        with pytest.raises(
+            InputError, match=r"`categories.M1.flowers` in the config: 2 word\(s\) .*`- রোগ`.*"
+        ) as refused:
+            lexicon_of(words_from(complete(more)))
+        said = str(refused.value).splitlines()[1:]
+        assert [line.partition(":")[0] for line in said] == ["- রোগ", "- মৃত্যু"]
+        assert re.search(
+            r"abstract_consonant at `categories.M1.flowers` in the config; .*unpleasant.yaml, line 16", said[0]
+        )
+    alone = {"a": ["ব্যবসা", "রোগ", {"stimulus": "মৃত্যু", "gloss": "death"}], "rest": FRUITS}
+    again = own(alone, ["male_terms", "female_terms"], matched="attributes").categories["M1"]
+    assert again.targets[0].stimuli == ("ব্যবসা", "রোগ", "মৃত্যু")
 
 
 def test_a_set_may_be_a_file_or_one_of_the_lexicon(tmp_path: Path) -> None:
