@@ -85,7 +85,7 @@ FROM_RESULTS = ONLY_FIGURES and not vectors_at_hand(config)
 STUDY = readable(partial(StudyPlan.from_config, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
-WARNINGS = [*STUDY.texts.warnings, *FILES.missing, *list_unnoticed_changes(WRITTEN)]
+WARNINGS = [*STUDY.texts.warnings, *FILES.missing, *([] if FROM_RESULTS else list_unnoticed_changes(WRITTEN))]
 if workflow.is_main_process and STUDY.computed and ARGUMENTS().dryrun:
     print(*count_texts(STUDY), *name_unreachable(STUDY), *tabulate_shifts(STUDY), sep="\n", file=sys.stderr)
 if FROM_RESULTS:

@@ -341,6 +341,31 @@ def test_a_plan_shows_jobs_and_what_models_read(here: Path, monkeypatch: pytest.
     code = "import sys; print('Using workflow specific profile', 'No words.', sep='\\n', file=sys.stderr); sys.exit(1)"
     done = prasanga("plan")
     assert (done.exit_code, done.output) == (2, "No words.\n")
+    (here / "study.yaml").rename(here / "other.yaml")
+    code = "import os, sys; os.makedirs('other/.snakemake', exist_ok=True); sys.exit(2)"
+    for name in ("plan", "run"):
+        assert prasanga(name, "other.yaml").exit_code == 2
+        assert not (here / "other").exists(), "a mistyped config leaves no folder"
+
+
+def test_a_folder_that_may_not_be_written_is_planned_and_checked(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("results/report", ".snakemake/metadata"):
+        (here / path).mkdir(parents=True)
+    for path in ("study.yaml", ".snakemake/metadata/a"):
+        (here / path).write_text("study: mine\n", encoding="utf-8")
+    listed = list[str]()
+
+    def command(place: Path, **_: object) -> list[str]:
+        listed.extend(sorted(str(path.relative_to(place)) for path in [*place.glob("*/*"), *place.glob("*/*/*")]))
+        (place / ".snakemake/log").mkdir()
+        return [sys.executable, "-c", ""]
+
+    monkeypatch.setattr("prasanga.cli.running.snakemake_command", command)
+    monkeypatch.setattr("prasanga.cli.running.os.access", lambda *_: False)
+    assert "Nothing to do" in prasanga("plan").output
+    assert {".snakemake/metadata/a", "results/report"} <= {*listed}
+    assert not (here / ".snakemake/log").exists()
+    assert prasanga("check").output == "Compared: 0 inputs of 0 results.\n"
 
 
 def test_effects_are_listed_with_their_intervals(project_root: Path) -> None:

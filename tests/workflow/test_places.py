@@ -117,7 +117,14 @@ def test_the_command_runs_what_is_missing_and_says_how_it_went(finished: Study, 
             check=False,
         )
 
-    assert prasanga("plan").stdout == "Nothing to do: all results are what the study asks for.\n"
+    figure = elsewhere.root / "results/report/figures/settling.svg"
+    drawn = figure.read_bytes()
+    figure.unlink()
+    done = prasanga("figures")  # without Snakemake's notes on these results
+    assert (done.returncode, figure.read_bytes()) == (0, drawn), done.stderr
+    done = prasanga("plan")
+    assert done.stdout == "Nothing to do: all results are what the study asks for.\n"
+    assert "Warning: results/ came without the folder .snakemake of its run." in done.stderr
     (elsewhere.root / "results/report/index.html").unlink()
     assert prasanga("plan").stdout.splitlines()[:2] == ["stage\tjobs\twhy", "report\t1\tmissing"]
     done = prasanga("run", "--cores", "2", "--", "--scheduler", "greedy")

@@ -191,6 +191,8 @@ def check(
         typer.echo(printable(tell_origin(name), longest=None), nl=False)
         return
     folder, _ = _find_study(study, directory, from_results=True)
+    if not (folder / "results").is_dir():
+        raise InputError(f"{folder}: there are no results yet. `prasanga run` makes them.")
     os.chdir(folder)
     problems, compared = check_results(Path("results"))
     for sentence in [*problems, compared]:
@@ -207,12 +209,12 @@ def models(study: StudyFile = None, directory: Folder = None) -> None:
 
     folder, config = _find_study(study, directory)
     rows = []
-    settings = read_study(config or config_of(folder))["models"]
-    os.chdir(folder)
-    for name, model in settings.items():
-        report = Path(f"results/models/{name}.json")
+    for name, model in read_study(config or config_of(folder))["models"].items():
+        report = folder / f"results/models/{name}.json"
         known = json.loads(report.read_text("utf-8")) if report.is_file() else {}
         origin = model.get("path") or model.get("package") or "trained by the study"
+        if "path" in model:
+            model["path"] = str(folder / model["path"])
         size = f"{known['parameters'] / 1e6:,.1f} million" if "parameters" in known else "not looked at yet"
         kind, memory = known.get("kind") or find_kind(model), f"{estimate_memory(model) / 1000:.1f} GB"
         rows.append([name, origin, kind, size, memory])
@@ -234,7 +236,6 @@ def _find_study(study: Path | None, directory: Path | None, *, from_results: boo
         is_usual = study.name in CONFIGS
         folder = directory or (study.parent if is_usual else study.with_suffix(""))
         config = None if is_usual and directory is None and not from_results else study.absolute()
-        folder.mkdir(parents=True, exist_ok=True)
     elif study is not None and directory is not None:
         raise InputError(f"{study}: a folder. With --directory, STUDY is the config of the study.")
     else:

@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -36,6 +39,7 @@ _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study
 
 _NOTES = Path(".snakemake")
 _N_EFFECTS = 4
+_OWN_NEWS = ("Using workflow specific profile", "Creating specified working directory")
 _EVERY, _PATIENCE, _GRACE = 10, 30, 20  # seconds: between two lines, without a finished step, from signal to kill
 _N_WRONG = 3
 _STEPS = re.compile(r"^(\d+ of \d+) steps", re.MULTILINE)
@@ -230,10 +234,12 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
     Returns:
         The exit status.
     """
-    is_free = asked.get("dry_run") or "--unlock" in asked.get("others", ())
+    is_free, is_new = asked.get("dry_run") or "--unlock" in asked.get("others", ()), not folder.exists()
     line = snakemake_command(folder, targets, draws_bars=not (verbose or is_free), **asked)
     with nullcontext() if is_free else only_run(folder) as held:
         status = follow(line, held, None if is_free else Watch(folder))
+    if is_new and status == UNUSABLE:
+        shutil.rmtree(folder, ignore_errors=True)  # of a mistyped config
     if status == INTERRUPTED:
         typer.echo("Stopped. Finished jobs are kept; the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED)
@@ -440,9 +446,15 @@ def only_run(folder: Path) -> Iterator[int]:
 
 def show_plan(folder: Path, **asked: Any) -> None:
     """Show what a run would do: the jobs of each stage with a reason, and what each model reads at most."""
-    line = snakemake_command(folder, dry_run=True, **asked)
-    done = subprocess.run(line, env=make_environment(), capture_output=True, text=True, errors="replace", check=False)
-    said = [printable(text) for text in done.stderr.splitlines() if not text.startswith("Using workflow specific")]
+    is_new = not folder.exists()
+    with TemporaryDirectory() as links:
+        place = folder if is_new or os.access(folder, os.W_OK) else _link_study(folder, Path(links))
+        line = snakemake_command(place, dry_run=True, **asked)
+        ask = partial(subprocess.run, capture_output=True, text=True, errors="replace", check=False)
+        done = ask(line, env=make_environment())
+    if is_new:
+        shutil.rmtree(folder, ignore_errors=True)
+    said = [printable(text) for text in done.stderr.splitlines() if not text.startswith(_OWN_NEWS)]
     if done.returncode:
         typer.echo("\n".join([*said, *done.stdout.strip().splitlines()[-1:]]), err=True)
         raise typer.Exit(UNUSABLE)
@@ -461,6 +473,16 @@ def show_plan(folder: Path, **asked: Any) -> None:
         typer.echo("What is embedded depends on what is drawn: of embeddings and what follows, more or fewer may run.")
     if {"embeddings", "likelihoods"} & stages:
         typer.echo("\n".join(counts))
+
+
+def _link_study(folder: Path, links: Path) -> Path:
+    """Return a folder of links to what a study has that may not be written, for Snakemake to keep notes in."""
+    for path in folder.iterdir():
+        if path.name != _NOTES.name:
+            (links / path.name).symlink_to(path)
+    (links / _NOTES).mkdir()
+    (links / _NOTES / "metadata").symlink_to(folder / _NOTES / "metadata")
+    return links
 
 
 def count_jobs(printed: str) -> list[tuple[str, int, str]]:

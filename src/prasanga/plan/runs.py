@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from argparse import Namespace
+from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -40,6 +41,10 @@ _MIXED = "# A run with this config, all defaults in it, began here on results of
 _FINISHED = "# All results were made with this config, all defaults in it."
 PAGE = Path("results/report/index.html")
 SUMMARY = Path("results/summary.json")
+_NOTES_ON_PAGE = tuple(b64encode(path).decode() for path in (b"results/report/", b"results/summary.js"))
+_DRAW = (
+    " To draw tables, figures and page from these results, type `prasanga figures`: nothing else is needed or computed."
+)
 _WITH_VECTORS = tuple(f"results/{stage}/" for stage in ("samples", "embeddings", "likelihoods"))
 
 
@@ -139,12 +144,21 @@ def require_config_of_results(config: Mapping[str, Any]) -> None:
 
 
 def list_unnoticed_changes(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence if results were made with another config and Snakemake, without its notes, cannot notice it."""
-    if not any(Path(".snakemake/metadata").glob("*")) and (differing := _name_differing(_read_kept()[1], config)):
+    """Yield what a run makes of results that came without Snakemake's notes: changes are not noticed."""
+    if _came_alone():
+        differing = _name_differing(_read_kept()[1], config)
+        made = f"results/ was made with another config than this one: {differing}. " if differing else ""
         yield (
-            f"results/ was made with another config than this one: {differing}. Without the folder .snakemake of that"
-            " run, Snakemake does not notice it. Write `--forceall` once; stores are used again."
+            f"{made}results/ came without the folder .snakemake of its run. So a run goes by the times of files: it"
+            " makes what is missing or older than its inputs, and notices no change of config or code. Vectors and"
+            f" scores in the store are used again.{_DRAW} To make everything again, type `prasanga run -- --forceall`."
         )
+
+
+def _came_alone() -> bool:
+    """Return whether results are here on which Snakemake has no notes, except perhaps on the page."""
+    names = (note.name for note in Path(".snakemake/metadata").glob("*"))
+    return (SUMMARY.is_file() or _KEPT.is_file()) and all(name.startswith(_NOTES_ON_PAGE) for name in names)
 
 
 def _read_kept() -> tuple[str, dict[str, Any]]:
@@ -393,7 +407,7 @@ def call_readably(error: type[Exception], is_main: bool, function: Callable[...,
         sentence = str(failure) if isinstance(failure, InputError) else said_of_failure(failure, "logs/planning.log")
         if not is_main:
             raise error(sentence) from None
-    print(sentence, file=sys.stderr)
+    print(sentence + (_DRAW if _came_alone() else ""), file=sys.stderr)
     sys.exit(2)
 
 
