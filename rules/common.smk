@@ -24,6 +24,7 @@ os.environ |= {
     "PYTHONPATH": os.pathsep.join(filter(None, [*PACKAGES, *os.getenv("PYTHONPATH", "").split(os.pathsep)])),
     # No job imports from the study's folder: neither from the folder it starts in nor from .snakemake/scripts.
     "PYTHONSAFEPATH": "1",
+    "PYTHONUTF8": "1",  # in any locale
 }
 
 
@@ -34,7 +35,7 @@ envvars:
 
 from prasanga.base.io import digest_of
 from prasanga.base.logs import COMMAND, collect_seldom
-from prasanga.base.places import link_installation, link_store, place, require_store
+from prasanga.base.places import link_installation, link_store, place, require_own_folders, require_store, require_utf8
 from prasanga.config import complete, config_of, read_config
 from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.lexicon.templates import template_files
@@ -72,8 +73,11 @@ if not CONFIGS and not workflow.modifier.skip_configfile:
 if workflow.is_main_process:
     for file in CONFIGS:
         readable(read_config, file)
+    readable(require_utf8)
+    readable(require_own_folders, Path.cwd())
     readable(link_installation, INSTALLATION)
-    readable(link_store, os.getenv("PRASANGA_STORE", ""))
+    for sentence in readable(link_store, os.getenv("PRASANGA_STORE", "")):
+        print(f"Warning: {sentence}", file=sys.stderr)
 
 # As it is written, with all defaults: what results keep, and what figures are drawn with.
 WRITTEN = readable(partial(complete, source=CONFIGS[-1] if CONFIGS else None), config)
@@ -85,7 +89,9 @@ FROM_RESULTS = ONLY_FIGURES and not vectors_at_hand(config)
 STUDY = readable(partial(StudyPlan.from_config, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
-WARNINGS = [*STUDY.texts.warnings, *FILES.missing, *([] if FROM_RESULTS else list_unnoticed_changes(WRITTEN))]
+WARNINGS = [*STUDY.texts.warnings, *FILES.missing]
+if not FROM_RESULTS:
+    WARNINGS += readable(list, list_unnoticed_changes(WRITTEN))
 if workflow.is_main_process and STUDY.computed and ARGUMENTS().dryrun:
     print(*count_texts(STUDY), *name_unreachable(STUDY), *tabulate_shifts(STUDY), sep="\n", file=sys.stderr)
 if FROM_RESULTS:

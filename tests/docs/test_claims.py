@@ -168,7 +168,7 @@ def test_the_default_normalization_changes_as_many_sentences_of_indibias_as_is_s
 
 
 def test_the_trust_boundary_names_tests_that_there_are_and_all_of_them() -> None:
-    named = re.findall(r"`(test_\w+\.py)` \|$", read("docs/running.md"), re.MULTILINE)
+    named = re.findall(r"`(test_\w+\.py)` \|$", read("docs/trust.md"), re.MULTILINE)
     assert set(named) == {path.name for path in (ROOT / "tests/hostile").glob("test_*.py")}
 
 

@@ -33,8 +33,9 @@ def prasanga(*arguments: str | Path) -> Any:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, in which one is."""
+    """An empty folder, in which one is; a run names the variable."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     return tmp_path
 
 

@@ -14,8 +14,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -177,6 +179,9 @@ def _merge(path: str) -> str:
     folder = Path(_MERGED, path)
     wanted = {each.name: Path(SHIPPED, path, each.name) for each in Path(SHIPPED, path).iterdir()}
     wanted |= {each.name: Path(path, each.name) for each in Path(path).iterdir()}
+    for each in (folder, *folder.parents):
+        if each.is_relative_to(_MERGED) and each.is_symlink():  # what is deleted below must be the study's
+            each.unlink()
     folder.mkdir(parents=True, exist_ok=True)
     for name, target in wanted.items():
         _lead(folder / name, Path(os.path.relpath(target, folder)))
@@ -211,18 +216,81 @@ BESIDE = ".prasanga-store"
 _PARTS = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
 """What a study keeps for later runs, and its name in a store that studies share."""
 _WRITTEN = (".snakemake", "results", "logs", "benchmarks")
+_MARK = ".prasanga-results"
+"""A file by which a user allows runs to write, through links, to the folder that it is in."""
 _PROBE = 1 << 20  # bytes: more than a full disk, or a quota, has left
+
+
+def list_links(folder: Path) -> Iterator[Path]:
+    """Yield the symbolic links in a folder and in those below it; the folder itself if it is one."""
+    if folder.is_symlink():
+        yield folder
+    elif folder.is_dir():
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_symlink() or entry.is_dir():
+                    yield from list_links(Path(entry.path))
+
+
+def require_own_folders(study: Path) -> None:
+    """Refuse links by which a run would write or delete outside a study's folder, but for those to its stores.
+
+    Raises:
+        InputError: such a link whose folder has no file `.prasanga-results`.
+    """
+    ours = [study / name for name in (SHIPPED, *_PARTS)]
+    links = [link for name in _WRITTEN for link in list_links(study / name)]
+    for link in links:
+        if (link / _MARK).is_file():
+            links += [inner for path in link.iterdir() for inner in list_links(path)]
+        elif link not in ours and study / _MERGED not in link.parents and (link.exists() or link.parent != study):
+            mark = f", or, if you made it, type `touch {shlex.quote(str(link / _MARK))}` once" if link.is_dir() else ""
+            raise InputError(
+                f"{link} is a link to {os.path.realpath(link)}, and a run writes and deletes there. Delete the link:"
+                f" `rm {shlex.quote(str(link))}`{mark}."
+            )
+
+
+def require_cache() -> None:
+    """Refuse to start Snakemake where it cannot keep its cache.
+
+    Raises:
+        InputError: the user's folder for caches cannot be written.
+    """
+    folder = user_cache("").parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"{folder}: the folder for caches cannot be written ({error.strerror}). Name another one:"
+            " `export XDG_CACHE_HOME=/tmp/cache`."
+        ) from None
+
+
+def require_utf8() -> None:
+    """Refuse a Python that reads names of files in another encoding.
+
+    Raises:
+        InputError: it is not in UTF-8 mode.
+    """
+    if (encoding := sys.getfilesystemencoding()) != "utf-8":
+        raise InputError(
+            f"Python reads names of files as {encoding}, so that names in Bangla or Hindi are not found. Type"
+            " `export PYTHONUTF8=1`, then the command again."
+        )
 
 
 def store_beside(study: Path) -> Path | None:
     """Return the store that a study shares with the other studies in its folder unless another is named.
 
-    None where it has used a store before, or has kept both vectors and scores in its own folder; where it is the
-    checkout itself, whose results are its own; and where its parent cannot be written to.
+    None where it has used another store that is still there, or has kept both vectors and scores in its own folder;
+    where it is the checkout itself, whose results are its own; and where its parent cannot be written to.
     """
     study = study.resolve()
     before = [study / name for name in _PARTS]
-    if any(path.is_symlink() for path in before) or all(path.exists() for path in before):
+    if any(path.is_symlink() and path.exists() for path in before) or all(path.exists() for path in before):
         return None
     if study == installation().resolve():
         return None
@@ -230,16 +298,22 @@ def store_beside(study: Path) -> Path | None:
     return store if os.access(store if store.exists() else store.parent, os.W_OK | os.X_OK) else None
 
 
-def link_store(store: str) -> None:
+def link_store(store: str) -> list[str]:
     """Keep vectors and scores of the study in the working directory in a folder that studies share.
 
     Args:
         store: the folder; nothing is linked if it is empty, nor where a study has kept vectors of its own before.
 
+    Returns:
+        A sentence for each link to a store that is not there, as after a move: it is replaced, or deleted.
+
     Raises:
         InputError: the folder cannot be used, or its path is relative; there is a file, or a link to nowhere, where the
             study keeps something.
     """
+    lost = {name: Path(name).readlink() for name in _PARTS if Path(name).is_symlink() and not Path(name).exists()}
+    for name in lost:
+        Path(name).unlink()
     if store and not Path(store).is_absolute():
         raise InputError(
             f"PRASANGA_STORE is {store!r}, a relative path, and Snakemake may be in another folder by now than the one"
@@ -263,6 +337,11 @@ def link_store(store: str) -> None:
                 f"{path}{leads}, and a study keeps a folder of that name. Bring the folder back, or delete what has its"
                 f" name (`rm {path}`); what is not found is computed again."
             )
+    return [
+        f"{name} led to {target}, which is not there. It is now {os.path.realpath(name)}, and what is not found is"
+        " computed again. To use the earlier store, bring it back and name it with `--store`."
+        for name, target in lost.items()
+    ]
 
 
 def require_store() -> None:
@@ -326,7 +405,7 @@ def list_store(folder: Path) -> list[Kept]:
     kept = list[Kept]()
     for what, part in _parts_of(folder.absolute()).items():
         for key in part.glob("*/"):
-            if states := [shard.stat() for shard in key.glob("[!.]*.parquet")]:
+            if (states := [shard.stat() for shard in key.glob("[!.]*.parquet")]) and (key / "key.json").is_file():
                 n_bytes, changed = sum(state.st_size for state in states), max(state.st_mtime for state in states)
                 kept.append(Kept(what, _read_model(key), key, n_bytes, changed))
     return sorted(kept)

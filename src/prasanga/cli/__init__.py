@@ -36,6 +36,7 @@ from prasanga.cli.running import (
     StudyFile,
     Verbose,
     app,
+    name_variables,
     show_plan,
     use_store,
     work,
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the command; a Ctrl-C ends it with a sentence and no traceback."""
+    if sys.getfilesystemencoding() != "utf-8":  # an old locale: names and texts in Bangla would not be found
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
     os.environ["PYTHONSAFEPATH"] = "1"  # no Python that is started imports from the working folder
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a command has started ends with it
     arguments, others = sys.argv[1:], list[str]()
@@ -103,6 +106,7 @@ def run(
 def plan(study: StudyFile = None, directory: Folder = None) -> None:
     """Say what a run would do: stages, jobs, and why."""
     folder, config = _find_study(study, directory)
+    name_variables()
     show_plan(folder, config=config)
 
 
@@ -156,6 +160,7 @@ def reproduce(
 def figures(study: StudyFile = None, directory: Folder = None, cores: Cores = "all") -> None:
     """Draw figures, tables and page again from the results that are there, and compute nothing else."""
     folder, config = _find_study(study, directory, from_results=True)
+    name_variables()
     raise typer.Exit(work(folder, ["figures"], config=config, cores=cores))
 
 
@@ -250,11 +255,26 @@ def _find_study(study: Path | None, directory: Path | None, *, from_results: boo
 
 
 @app.command()
-def config(key: Annotated[str | None, typer.Argument(help="Such as samples.lengths; all if left out.")] = None) -> None:
-    """Look up a key of the config: what it means, its values, its default."""
-    from prasanga.config import describe_key
+def config(
+    key: Annotated[
+        str | None,
+        typer.Argument(metavar="[KEY|FILE]", help="Such as samples.lengths, or study.yaml; all keys if left out."),
+    ] = None,
+) -> None:
+    """Look up a key: its meaning, values, default. Of a study.yaml, list what it reaches outside its folder."""
+    from prasanga.config import describe_key, list_outside
 
-    typer.echo(describe_key(key))
+    if key is None or not key.endswith((".yaml", ".yml")):
+        typer.echo(describe_key(key))
+        return
+    file = Path(key).absolute()
+    if file.is_file():
+        os.chdir(file.parent)
+    if rows := list_outside(Path(file.name) if file.is_file() else file):
+        write_table(["key", "value", "what a run does"], rows)
+    typer.echo(
+        "Nothing else outside its folder, but what is shipped and the store next to it. docs/trust.md says more."
+    )
 
 
 @app.command()

@@ -28,7 +28,7 @@ from typer.core import TyperGroup
 
 from prasanga.base.errors import InputError, printable
 from prasanga.base.logs import COMMAND, said_of_failure
-from prasanga.base.places import installation, store_beside
+from prasanga.base.places import installation, require_cache, require_own_folders, store_beside
 
 # Each command imports what else it needs, so that help is quick.
 
@@ -61,6 +61,14 @@ _REASONS = {
     "Input files updated by another job": "its inputs change",
 }
 """The beginning of a reason that Snakemake prints, and what the plan says; the first that fits a stage is shown."""
+_VARIABLES = {
+    "SNAKEMAKE_PROFILE": "ignored; type `--profile FOLDER`, or `prasanga run -- --profile NAME`",
+    "SNAKEMAKE_(?!PROFILE).*": "options of Snakemake",
+    "PYTHON(PATH|HOME|USERBASE)": "Python imports code from there",
+    "HF_(ENDPOINT|HOME|HUB_CACHE)|PIP_(EXTRA_)?INDEX_URL": "models come from there",
+    STORE: "vectors and scores are kept there",
+}
+"""Variables of the environment that change a run, as patterns, with what they do."""
 
 
 # ---- the program, its options, and how a command ends
@@ -74,7 +82,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except Exception as error:
-            if isinstance(error, typer.Abort) or hasattr(error, "exit_code"):  # of typer itself
+            if isinstance(error, typer.Abort | BrokenPipeError) or hasattr(error, "exit_code"):  # of typer itself
                 raise
             said = str(error) if isinstance(error, InputError) else said_of_failure(error, "logs/command.log")
         typer.echo(said, err=True)
@@ -117,8 +125,18 @@ Store = Annotated[
 ]
 
 
+def name_variables() -> None:
+    """Name on the terminal the variables of the environment that change a run, without values, which may be secret."""
+    for pattern, effect in _VARIABLES.items():
+        if names := ", ".join(
+            name for name, value in sorted(os.environ.items()) if value and re.fullmatch(pattern, name)
+        ):
+            typer.echo(printable(f"From your environment: {names} ({effect})."), err=True)
+
+
 def use_store(store: Path | None, study: Path) -> None:
     """Have Snakemake keep vectors and scores in a named store, or in the one next to the study."""
+    name_variables()
     if kept := store or store_beside(study):
         os.environ[STORE] = str(kept.absolute())
 
@@ -169,10 +187,12 @@ def snakemake_command(
         others: options for Snakemake.
 
     Raises:
-        InputError: no such profile, or no config in the file.
+        InputError: no such profile, no config in the file, links out of the folder, no folder for Snakemake's cache.
     """
     from prasanga.config import read_config
 
+    require_own_folders(folder)
+    require_cache()
     asked = []
     if config is not None:
         read_config(config)  # Snakemake's own reader says less about mistakes
@@ -212,11 +232,13 @@ def count_gpus(proc: Path = Path("/proc")) -> int:
 
 def make_environment() -> dict[str, str]:
     """Return the environment of Snakemake."""
-    given = os.getenv("PYTHONPATH", "").split(os.pathsep)  # an empty entry is the working folder
+    given = os.getenv("PYTHONPATH", "").split(os.pathsep)  # relative entries would lead into the study's folder
     width = {} if sys.stderr.isatty() else {"COLUMNS": "120"}
+    inherited = {name: value for name, value in os.environ.items() if name != "SNAKEMAKE_PROFILE"}
+    fixed = {"PYTHONPATH": os.pathsep.join(filter(os.path.isabs, given)), "PYTHONUTF8": "1", COMMAND: "1"}
     # from where the command was typed; Snakemake works in another folder
     store = {STORE: str(Path(os.environ[STORE]).absolute())} if STORE in os.environ else {}
-    return {**width, **os.environ, **store, "PYTHONPATH": os.pathsep.join(filter(None, given)), COMMAND: "1"}
+    return {**width, **inherited, **store, **fixed}
 
 
 # ---- a run

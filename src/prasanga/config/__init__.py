@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import difflib
+import os
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -15,7 +17,7 @@ import yaml
 from pydantic import ValidationError
 
 from prasanga.base.errors import InputError
-from prasanga.base.places import exists, place_of_corpus
+from prasanga.base.places import exists, list_links, place, place_of_corpus
 from prasanga.base.yaml import find_line, load_yaml, read_text
 from prasanga.config.study import StudyConfig
 from prasanga.config.values import NORMALIZATION, PAPER
@@ -110,11 +112,61 @@ def complete(config: Mapping[str, Any], *, source: str | Path | None = None, pla
             # a key that the file lacks came with `--config`
             said = [f"{source}, line {line}: {sentence}" if line else sentence for line, sentence in lines]
         raise InputError("\n- ".join(["The config cannot be used.", *said]))
-    completed: dict[str, Any] = study.model_dump(mode="json", context={"placed": True} if placed else None)
+    completed: dict[str, Any] = study.model_dump(mode="json", context={"placed": place} if placed else None)
     if placed:
         patterns = [text.files for text in (*study.corpus.texts, *study.corpus.supplement)]
         completed["corpus"]["root"] = place_of_corpus(study.corpus.root, patterns)
     return completed
+
+
+_EFFECTS = {
+    "hf": "read from the Hugging Face hub, with your token",
+    "s3": "read from S3 (or AWS_ENDPOINT_URL), with your AWS credentials",
+    "https": "requested from that server, also inside your network, without credentials",
+    "http": "requested from that server, also inside your network, without credentials",
+    "package": "fetched from the Python package index (or PIP_INDEX_URL)",
+    "path": "fetched from the Hugging Face hub (or HF_ENDPOINT), with your token",
+    "remote_code": "RUNS CODE: Python files of the model, which can do all that you can",
+    "weights_sha256": "opens a pickle, for tensors only",
+}
+"""Addresses by protocol and keys of a model that lead outside a study's folder, with what a run does."""
+
+
+def list_outside(path: Path) -> list[list[str]]:
+    """Return what a config reaches outside its folder: each key, its value, and what a run does with it.
+
+    Nothing is imported or requested. Links are looked for in the files and folders that the config names.
+
+    Raises:
+        InputError: as `read_config` and `complete`.
+    """
+    folder, found = path.absolute().parent.resolve(), list[list[str]]()
+    study = StudyConfig.model_validate(complete(read_config(path), source=path))
+    marked = study.model_dump(mode="json", context={"placed": "\0{}".format})  # paths begin with \0
+    for keys, value in _list_leaves(marked):
+        key, named, is_text = ".".join(map(str, keys)), str(value).removeprefix("\0"), keys[-1] == "files"
+        begin = Path(folder, study.corpus.root if is_text else "", re.split(r"[^/]*[*?[]", named)[0])
+        kind = next((each for each in _EFFECTS if keys[0] == "models" and each in keys[2:4]), "")
+        if kind == "path":
+            kind = "" if begin.exists() or named.startswith(("/", ".")) else kind
+        if is_text and "://" in named:
+            kind = named.partition("://")[0].lower()
+        if kind and value:
+            found.append([key, named, _EFFECTS.get(kind, "refused")])
+        elif is_text or value != named:
+            for each in dict.fromkeys([begin, *(list_links(begin) if key != "corpus.root" else ())]):
+                if not (target := Path(os.path.realpath(each))).is_relative_to(folder):
+                    found.append([key, named if each == begin else os.path.relpath(each, folder), f"reads {target}"])
+    return found
+
+
+def _list_leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+    """Yield what is in mappings and lists within each other, with its place."""
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _list_leaves(inner, (*keys, key))
+    else:
+        yield keys, value
 
 
 def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:

@@ -8,8 +8,6 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, SerializationInfo
 from pydantic_core import PydanticCustomError
 
-from prasanga.base.places import place
-
 NORMALIZATION: dict[str, Any] = {"bn": "bangla", "hi": "nukta", "en": "nfkc"}
 """Normalization of the languages whose words come with the workflow."""
 
@@ -95,7 +93,7 @@ def add_normalization(given: Any) -> Any:
 
 
 def _find_place(path: str, info: SerializationInfo) -> str:
-    return place(path) if info.context else path
+    return str(info.context["placed"](path)) if info.context else path
 
 
 T = TypeVar("T")

@@ -45,6 +45,8 @@ from prasanga.stats.permutation import ALPHA, holm
 SEED, N_RESAMPLES = 0, 10_000
 """For the intervals of ranks; each estimate's seed is named by its study, method, model and category."""
 
+_LONGEST = 10_000
+"""Characters of a text in a summary."""
 _OFTEN = ("n_resamples", "n_shuffles", "n_permutations", "n_samples", "seed", "band")
 _COMPARABLE = {
     **dict.fromkeys(_OFTEN, ". Numbers are more or less sure for it, and may be compared."),
@@ -95,16 +97,19 @@ def read_summary(file: Path) -> dict[str, Any]:
     """Read a summary, which somebody may have sent; keys that a later version adds are passed over.
 
     Raises:
-        InputError: one that cannot be read, is damaged or none, or was made by a later or an earlier version.
+        InputError: one that cannot be read, is damaged or none, has a text that is too long, or was made by a later or
+            an earlier version.
     """
     try:
         summary = json.loads(file.read_bytes())
-        json.dumps(summary, allow_nan=False)  # JSON has no NaN and no infinite number
+        json.dumps(summary, allow_nan=False, ensure_ascii=False).encode()  # no NaN, no half of a character
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"{file}: no summary of a study can be read ({reason(error)}). Name a study's folder or its summary.json;"
             " `prasanga figures` makes it."
         ) from None
+    if (longest := max(map(len, _list_texts(summary)), default=0)) > _LONGEST:
+        raise InputError(f"{file}: it has a text of {longest:,} characters; at most {_LONGEST:,} are read. Shorten it.")
     program = summary.get("program") if isinstance(summary, dict) else None
     if not isinstance(program, dict) or program.get("name") != "prasanga":
         raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
@@ -120,6 +125,15 @@ def read_summary(file: Path) -> dict[str, Any]:
         place = ".".join(map(str, problem.absolute_path)) or "the whole"
         raise InputError(f"{file}: damaged at `{place}` ({problem.message:.200}). Make it again: `prasanga figures`.")
     return dict(summary)
+
+
+def _list_texts(value: Any) -> Iterator[str]:
+    """Yield the texts and keys of plain data."""
+    if isinstance(value, Mapping | list):
+        for each in [*value, *value.values()] if isinstance(value, Mapping) else value:
+            yield from _list_texts(each)
+    elif isinstance(value, str):
+        yield value
 
 
 def _open(schema: dict[str, Any]) -> dict[str, Any]:

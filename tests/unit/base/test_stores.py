@@ -85,7 +85,7 @@ def test_the_store_lies_beside_the_study_unless_it_has_kept_vectors_before(tmp_p
     assert store_beside(tmp_path / "own") == tmp_path / ".prasanga-store", "for its scores"
     write(tmp_path / "own", "results/likelihoods/kept/a.parquet")
     (tmp_path / "other/results").mkdir()
-    (tmp_path / "other/results/store").symlink_to(tmp_path / "gone/vectors")
+    (tmp_path / "other/results/store").symlink_to(tmp_path / "own")
     assert store_beside(tmp_path / "new") == tmp_path / ".prasanga-store"
     assert store_beside(tmp_path / "own") is None
     assert store_beside(tmp_path / "other") is None
@@ -145,7 +145,21 @@ def test_only_old_vectors_are_deleted_and_after_a_question(keep: Callable[..., P
     assert prasanga("store", "prune", "-d", tmp_path)[1].startswith("Nothing to delete")
 
 
-@pytest.mark.parametrize("name", ["results", "logs", "results/store", "results/likelihoods/kept"])
+def test_a_study_that_was_moved_away_from_its_store_uses_the_one_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "study/results").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "study")
+    for store, place in ((str(store_beside(Path())), tmp_path / BESIDE / "vectors"), ("", Path("results/store"))):
+        Path("results/store").symlink_to("/scratch/purged/vectors")
+        [said] = link_store(store)
+        assert said.startswith("results/store led to /scratch/purged/vectors, which is not there. It is now ")
+        assert Path("results/store").resolve() == place.absolute()
+        assert link_store(store) == []
+        Path("results/store").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("name", ["results", "logs"])
 def test_a_folder_that_is_a_file_or_a_link_to_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -1,0 +1,154 @@
+"""The boundary of trust: what a study's folder, its config and the environment may do (docs/trust.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from prasanga.base.errors import InputError
+from prasanga.base.places import SHIPPED, link_installation, list_store, place, require_cache, require_own_folders
+from prasanga.cli import app
+from prasanga.cli.running import make_environment
+from prasanga.config import list_outside
+from prasanga.extras.studies import read_summary
+
+OUTSIDE = {
+    "corpus": {
+        "texts": [
+            *({"files": name} for name in ("texts/*.txt", "hf://datasets/a/b/*.parquet", "https://10.0.0.1/x.parquet")),
+            *({"files": name} for name in ("s3://b/x.parquet", "ftp://b/x.parquet", "/etc/hosts", "own/*.txt")),
+        ]
+    },
+    "lexicon": {"stimuli": "../words"},
+    "models": {
+        "hub": {"path": "owner/name", "remote_code": True},
+        "own": {"path": "models/own", "weights_sha256": {"a.bin": "0" * 64}},
+        "packaged": {"package": "multilingual-e5-small"},
+    },
+    "pairs": {"sets": {"p": {"path": "link/pairs.csv"}, "own": {"path": "own/pairs.csv"}}},
+    "title": "https://nothing.org and /etc/passwd",
+}
+SAID = [
+    ("corpus.texts.0.files", "texts/a.txt", "reads /etc/passwd"),
+    ("corpus.texts.1.files", "hf://datasets/a/b/*.parquet", "read from the Hugging Face hub, with your token"),
+    ("corpus.texts.2.files", "https://10.0.0.1/x.parquet", "requested from that server, also inside your network"),
+    ("corpus.texts.3.files", "s3://b/x.parquet", "read from S3 (or AWS_ENDPOINT_URL), with your AWS credentials"),
+    ("corpus.texts.4.files", "ftp://b/x.parquet", "refused"),
+    ("corpus.texts.5.files", "/etc/hosts", "reads /etc/hosts"),
+    ("lexicon.stimuli", "../words", "reads {parent}/words"),
+    ("models.hub.path", "owner/name", "fetched from the Hugging Face hub (or HF_ENDPOINT), with your token"),
+    ("models.hub.remote_code", "True", "RUNS CODE"),
+    ("models.own.weights_sha256.a.bin", "0" * 64, "opens a pickle, for tensors only"),
+    ("models.packaged.package", "multilingual-e5-small", "fetched from the Python package index (or PIP_INDEX_URL)"),
+    ("pairs.sets.p.path", "link/pairs.csv", "reads {parent}/pairs.csv"),
+]
+
+
+def test_a_strangers_config_is_listed_with_what_it_reaches_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "study"
+    for name in ("texts", "own", "models/own"):
+        (folder / name).mkdir(parents=True)
+    (folder / "texts/a.txt").symlink_to("/etc/passwd")
+    (folder / "link").symlink_to("..")
+    (folder / "study.yaml").write_text(json.dumps(OUTSIDE), encoding="utf-8")
+    (folder / "yaml.py").write_text("raise SystemExit('imported')", encoding="utf-8")
+    monkeypatch.chdir(folder)
+    rows = list_outside(Path("study.yaml"))
+    assert sorted(row[:2] for row in rows) == sorted([key, value] for key, value, _ in SAID)
+    for row, (_, _, said) in zip(sorted(rows), sorted(SAID), strict=True):
+        assert row[2].startswith(said.format(parent=tmp_path))
+    done = CliRunner().invoke(app, ["config", "study.yaml"])
+    assert (done.exit_code, done.output.count("\n")) == (0, len(SAID) + 2)
+
+
+LINKS = (
+    *(".snakemake", "results", "logs", "benchmarks", ".snakemake/prasanga", ".snakemake/locks", "results/report/data"),
+    *(".snakemake/prasanga/running", "logs/pairs/a.log"),
+)
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_nothing_is_written_or_deleted_through_links(tmp_path: Path, name: str) -> None:
+    study, link = tmp_path / "study", tmp_path / "study" / name
+    link.parent.mkdir(parents=True)
+    (tmp_path / "victim").mkdir()
+    require_own_folders(study)
+    link.symlink_to(tmp_path / ("victim" if not name.endswith(("running", ".log")) else "file"))
+    with pytest.raises(InputError, match=rf"{link} is a link to {tmp_path}.*Delete the link: `rm {link}`"):
+        require_own_folders(study)
+    if link.is_dir():  # a user's own link to a larger disk, and a stranger's below it
+        (tmp_path / "victim/.prasanga-results").touch()
+        require_own_folders(study)
+        (tmp_path / "victim/inner").symlink_to("/etc")
+        with pytest.raises(InputError, match=f"{link}/inner is a link to /etc"):
+            require_own_folders(study)
+
+
+def test_folders_of_links_and_stores_delete_nothing_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("study/resources/words", "installed/resources/words", "victim/key"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("study/resources/words/a", "installed/resources/words/b", "victim/precious", "victim/key/a.parquet"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path / "study")
+    link_installation(tmp_path / "installed")
+    merged = Path(SHIPPED).with_name("merged") / "resources/words"
+    merged.parent.mkdir(parents=True)
+    merged.symlink_to(tmp_path / "victim")
+    assert sorted(path.name for path in Path(place("resources/words")).iterdir()) == ["a", "b"]
+    Path("results").mkdir()
+    Path("results/store").symlink_to(tmp_path / "victim")
+    assert list_store(Path()) == [], "a folder without key.json is no part of a store, and is not pruned"
+    assert (tmp_path / "victim/precious").exists()
+
+
+def test_variables_that_redirect_a_run_are_named_or_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        **{"SNAKEMAKE_PROFILE": "slurm", "SNAKEMAKE_STORAGE_S3_SECRET_KEY": "secret", "HF_ENDPOINT": "https://x.org"},
+        **{"PYTHONPATH": f".:lib::{tmp_path}", "PYTHONUTF8": "0"},
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("prasanga.cli.show_plan", lambda *_, **__: None)
+    (tmp_path / "study.yaml").touch()
+    said = CliRunner().invoke(app, ["plan", str(tmp_path)]).output
+    for name in (
+        "SNAKEMAKE_PROFILE (ignored",
+        "SNAKEMAKE_STORAGE_S3_SECRET_KEY (op",
+        "HF_ENDPOINT (m",
+        "PYTHONPATH (P",
+    ):
+        assert f"From your environment: {name}" in said
+    assert "secret" not in said
+    environment = make_environment()
+    assert "SNAKEMAKE_PROFILE" not in environment
+    assert (environment["PYTHONPATH"], environment["PYTHONUTF8"]) == (str(tmp_path), "1")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "/etc/passwd")
+    with pytest.raises(InputError, match=r"^/etc/passwd/.cache: .*`export XDG_CACHE_HOME="):
+        require_cache()
+
+
+def test_in_an_old_locale_names_in_bangla_are_read(tmp_path: Path) -> None:
+    (tmp_path / "মডেল.yaml").write_text("study: a", encoding="utf-8")
+    line = [sys.executable, "-c", "from prasanga.cli import main; main()", "open", "মডেল.yaml"]
+    old = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(line, env=old, cwd=tmp_path, capture_output=True, check=False)
+    assert done.stderr.decode().startswith(f"{tmp_path}/মডেল/results/report/index.html: there is no page yet")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("a\ud800", "no summary of a study can be read"), ("x" * 10**6, "a text of 1,000,000 characters")],
+)
+def test_texts_of_a_summary_that_cannot_be_shown(tmp_path: Path, project_root: Path, text: str, said: str) -> None:
+    summary = json.loads((project_root / "docs/examples/demo.json").read_text(encoding="utf-8"))
+    (tmp_path / "a.json").write_text(json.dumps({**summary, "study": text}), encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        read_summary(tmp_path / "a.json")
