@@ -322,6 +322,7 @@ def test_what_came_out_is_said_in_three_closing_lines(here: Path, monkeypatch: p
         assert f"{len(absent)} of the files asked for are not there: {', '.join(absent)}." in done.output
         (here / "results/summary.json").write_text(summary, encoding="utf-8")
         (here / "results" / made).touch()
+    monkeypatch.delenv("PRASANGA_STORE", raising=False)  # that of the run before, which a run would name
     assert prasanga("run").output.splitlines() == [
         "Warning: 52 of 52 pairs of mine in Hindi have no score by bert: results/likelihoods/bias_percentages.csv.",
         "Results: 3 bias percentages, none differs from 50.",
