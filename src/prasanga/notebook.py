@@ -17,7 +17,7 @@ import polars as pl
 from prasanga import methods
 from prasanga.associations import Ceat, ceat
 from prasanga.base.errors import InputError
-from prasanga.base.io import as_frame, read_frame
+from prasanga.base.io import read_frame
 from prasanga.base.places import installation
 from prasanga.lexicon import load_lexicon
 from prasanga.lexicon.model import DEFAULT_NORMALIZATIONS, categories_of, chosen_categories
@@ -151,24 +151,18 @@ def measure_pairs(model: str | Path | Scorer, pairs: Any, *, language: str | Non
 
     Args:
         model: as for `measure`; one that is loaded is of `prasanga.likelihoods.load_scorer`.
-        pairs: a file (docs/pairs.md), or a table of polars, pandas or Arrow, or a dict of columns: `first`, `second`
-            and, where they are known, `label`, `bias_type`, `language`, `pair_id`. Without a label the first sentence
-            of a pair is the stereotypical one.
-        language: of pairs that do not say it; of a file, the one to be taken.
+        pairs: a file in any layout (docs/pairs.md), or a table of polars, pandas or Arrow, or a dict, in the same
+            layouts. A table with `first` and `second` needs no other column: without `label`, the first sentence of a
+            pair is the stereotypical one.
+        language: of pairs that do not say it; of others, the one to be taken.
 
     Raises:
         InputError: pairs that cannot be read, without a language, or in several languages; an unusable model.
     """
     from prasanga.likelihoods import Percentages, bias_percentage, read_pairs, score_pairs
 
-    if isinstance(pairs, str | Path):
-        table = read_pairs(pairs, language)
-    else:
-        table = as_frame("pairs", pairs)
-        said = {"label": pl.lit("stereo"), "bias_type": pl.lit("not stated"), "language": pl.lit(language, pl.String)}
-        said["pair_id"] = pl.int_range(1, pl.len() + 1).cast(pl.String)
-        table = table.with_columns(**{name: value for name, value in said.items() if name not in table.columns})
-    if "language" in table.columns and table["language"].n_unique() > 1:
+    table = read_pairs(pairs, language)
+    if table["language"].n_unique() > 1:
         raise InputError(f"pairs: in {', '.join(table['language'].unique().sort())}. Name the language to be measured.")
     return Percentages(bias_percentage(score_pairs(_find_model(model), table, normalization=DEFAULT_NORMALIZATIONS)))
 

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import repeat
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -419,8 +419,7 @@ def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | 
 # means stay in the processor's cache.
 
 
-Vectors: TypeAlias = npt.NDArray[np.floating[Any]]
-_Group: TypeAlias = dict[int, tuple[Vectors, FloatArray]]
+_Group: TypeAlias = dict[int, tuple[npt.NDArray[np.floating], FloatArray]]
 
 _GROUP = 1 << 29
 """Bytes of the words' vectors that are held at a time, besides those that `vectors` itself keeps."""
@@ -494,7 +493,13 @@ def _compiled() -> tuple[Callable[..., None], Callable[..., None]]:
     return compiled_sums(_add_drawn), compiled_sums(_multiply_drawn)
 
 
-def _add_drawn(sums: FloatArray, vectors: Vectors, inverse_norms: FloatArray, rows: IndexArray, weight: float) -> None:
+def _add_drawn(
+    sums: npt.NDArray[np.float64],
+    vectors: npt.NDArray[np.float32],
+    inverse_norms: npt.NDArray[np.float64],
+    rows: npt.NDArray[np.int64],
+    weight: float,
+) -> None:
     for i in range(rows.size):
         row = rows[i]
         scale = weight * inverse_norms[row]
@@ -503,7 +508,11 @@ def _add_drawn(sums: FloatArray, vectors: Vectors, inverse_norms: FloatArray, ro
 
 
 def _multiply_drawn(
-    sums: FloatArray, vectors: Vectors, inverse_norms: FloatArray, rows: IndexArray, products: FloatArray
+    sums: npt.NDArray[np.float64],
+    vectors: npt.NDArray[np.float32],
+    inverse_norms: npt.NDArray[np.float64],
+    rows: npt.NDArray[np.int64],
+    products: npt.NDArray[np.float64],
 ) -> None:
     for i in range(rows.size):
         row = rows[i]

@@ -161,7 +161,9 @@ def as_frame(name: str, table: Any) -> pl.DataFrame:
     try:
         if table is None or isinstance(table, str | Path):  # polars would make a frame of either
             raise TypeError("no table")
-        return pl.DataFrame(table)
+        if hasattr(table, "reset_index"):  # of pandas: an index need not be unique
+            table = table.reset_index(drop=True)
+        return table.to_polars() if hasattr(table, "to_polars") else pl.DataFrame(table)  # the former of the hub
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise InputError(
             f"{name}: a {type(table).__name__} ({reason(error)}). Give a frame of polars or pandas, or a dict."

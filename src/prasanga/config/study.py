@@ -406,7 +406,7 @@ class PairSetConfig(ConfigSection):
     """A set of pairs."""
 
     path: FilePath
-    """A CSV file (or JSON of StereoSet)."""
+    """A file of pairs: a table, JSON or Parquet (docs/pairs.md)."""
     layout: str = "auto"
     """Which columns the file has (a layout of docs/pairs.md); auto goes by their names."""
     languages: DistinctSome[Literal["bn", "hi", "en"]] | None = None

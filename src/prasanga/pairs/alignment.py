@@ -1,19 +1,26 @@
-"""The words of the two sentences of a pair: which they share, which differ, and marks that say so."""
+"""The words of the two sentences of a pair: which they share, which differ, marks that say so, and oddities."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from itertools import product
+from pathlib import Path
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
+import polars as pl
 import regex
 from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
+from prasanga.base.io import read_rows
+from prasanga.pairs.preferences import SIDES
+from prasanga.schema import TABLES
 from prasanga.text.words import fold, unicode_form
 
 # --------------------
@@ -314,3 +321,151 @@ def find_wrong_marks(modified: str, agreeing: str, found: Alignment[str]) -> Ite
 def write_mark(first: list[str], second: list[str]) -> str:
     """Return the mark of these words of the first and of the second sentence."""
     return f"{' | '.join(first)} / {' | '.join(second)}".strip()
+
+
+# --------------------
+# Oddities of pairs, one row each, so that nothing is changed or lost without a word.
+#
+# Scored is what the file says. Only two things are changed on reading, blanks at the ends of a sentence and line
+# breaks in it, because a decoder would score them as pieces; both are reported as changed, everything else as kept.
+
+
+KINDS = {row["kind"]: row["meaning"] for row in read_rows(Path(__file__).with_name("oddities.tsv"))}
+"""Every kind of finding, and what it says."""
+
+#: More modified words than this, in both sentences together, and the pair is reported as not minimally distant.
+MANY_MODIFIED_WORDS = 6
+
+LINE_BREAK = r"\s*[\n\r\x0b\x0c\x85\u2028\u2029]\s*"
+_KEPT = "kept"
+_NUKTAS = str.maketrans("", "", "\u093c\u09bc")
+
+# Kind -> what is odd about a sentence, in any language.
+_PATTERNS = {
+    "several-blanks": r"[^\S\n]{2,}",
+    "other-blank": r"[^\S \t\n]",
+    "invisible-character": r"[\p{Cf}--[\u200c\u200d]]",
+    "replacement-character": r"\ufffd",
+    "curly-quote": r"[\u2018-\u201f]",
+    "blank-before-stop": r"\s[।॥|.!?,;]",
+    "double-danda": r"॥|।।",
+    "no-blank-after-stop": r"(?<!\S)\S*[\p{L}\p{M}][।॥|]\p{L}\S*",
+}
+_BAR = {"bar-for-danda": r"(?<!\|)\|(?!\|)"}
+_SCRIPTS = {"bn": r"\p{Script=Bengali}", "hi": r"\p{Script=Devanagari}", "en": r"\p{Script=Latin}"}
+_IN_SENTENCE = {
+    language: {
+        kind: regex.compile(pattern, regex.VERSION1)
+        for kind, pattern in (
+            *(_PATTERNS | ({} if language == "en" else _BAR)).items(),
+            ("other-script", rf"[\p{{L}}--{script}]\p{{M}}*(?:\p{{L}}\p{{M}}*)*"),
+        )
+    }
+    for language, script in _SCRIPTS.items()
+}
+
+
+ODDITIES_SCHEMA = TABLES["pair_oddities"].polars
+
+
+def list_oddities(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return the oddities of the pairs of a file (`Layout.find_pairs`).
+
+    Returns:
+        Columns `ODDITIES_SCHEMA`: `row` counts records from 1; `column` is that of the file, both sentences' joined
+        with ` / `. Sorted by row, language and column as they come.
+    """
+    breaks = {
+        f"{side}_breaks": pl.col(f"{side}_cell").str.strip_chars().str.count_matches(LINE_BREAK) for side in SIDES
+    }
+    pairs = pairs.with_columns(**breaks, column=pl.format("{} / {}", "first_column", "second_column"))
+    found: list[tuple[Any, ...]] = [
+        (pair, *rest) for pair in pairs.iter_rows(named=True) for rest in _find_in_pair(pair)
+    ]
+    found.extend(_find_repetition(pairs))
+    rows = [(pair["pair_id"], pair["row"], pair["language"], *rest) for pair, *rest in found]
+    return pl.DataFrame(rows, schema=ODDITIES_SCHEMA, orient="row").sort("row", maintain_order=True)
+
+
+def _find_in_pair(pair: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the column and kind of each oddity of a pair, the place found, and the change made."""
+    for name in ("bias_type", "label"):
+        if pair[name] != (cell := pair[f"{name}_cell"]):
+            yield pair[f"{name}_column"], f"{name.replace('_', '-')}-spelling", cell, f"read as {pair[name]}"
+    for side in SIDES:
+        column, cell = pair[f"{side}_column"], pair[f"{side}_cell"]
+        if cell != cell.strip():
+            ends = repr(cell[: len(cell) - len(cell.lstrip())] + "…" + cell[len(cell.rstrip()) :])
+            yield column, "outer-blanks", ends, "removed"
+        if breaks := pair[f"{side}_breaks"]:
+            yield column, "line-break", f"{breaks} in the cell", "a blank in its place"
+        yield from ((column, kind, found, _KEPT) for kind, found in _find_in_sentence(pair[side], pair["language"]))
+    yield from ((pair["column"], *rest) for rest in _find_in_sentences(pair["first"], pair["second"]))
+
+
+def _find_in_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
+    """Yield the kind of each oddity of a single sentence, and the place found."""
+    for kind, pattern in _IN_SENTENCE[language].items():
+        if hits := pattern.findall(text):
+            yield kind, " ".join(f"{hit!a}" if not hit.isprintable() or hit.isspace() else hit for hit in hits)
+    if not unicodedata.is_normalized("NFC", text):
+        words = (word.text for word in words_of(text))
+        yield "not-nfc", " ".join(word for word in words if not unicodedata.is_normalized("NFC", word))
+    if text[:1].islower():
+        yield "small-first-letter", words_of(text)[0].text
+
+
+def _find_in_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the kind of each oddity of two sentences compared, the place found, and the change made."""
+    if first == second:
+        yield "identical-sentences", first, "kept, cannot be scored"
+        return
+    spans = align_spans(first, second)
+    unmodified, modified, others, modified_others = spans.words(first, second)
+    if not (modified or modified_others):
+        yield "identical-words", f"{first} / {second}", "kept, cannot be scored unless punctuation belongs to words"
+    if not unmodified:
+        yield "no-common-word", f"{first} / {second}", "kept, cannot be scored where unmodified words are needed"
+    for one, other in zip(unmodified, others, strict=True):
+        if one != other:
+            kind = "differing-case" if one.casefold() == other.casefold() else "differing-spelling"
+            yield kind, f"{one} / {other}", "kept, compared as one word"
+    without_nukta = {word: _without_nukta(word) for word in (*modified, *modified_others)}
+    for one, other in product(modified, modified_others):
+        if without_nukta[one] == without_nukta[other] and comparable(one) != comparable(other):
+            yield "differing-nukta", f"{one} / {other}", "kept, compared as two words"
+    ends = _ending(first, *spans[:2]), _ending(second, *spans[2:])
+    if ends[0] != ends[1]:
+        yield "differing-end", " / ".join(end or "nothing" for end in ends), _KEPT
+    if len(modified) != len(modified_others):
+        counts = (len(unmodified) + len(words) for words in (modified, modified_others))
+        yield "differing-length", f"{' / '.join(map(str, counts))} words", _KEPT
+    if len(modified) + len(modified_others) > MANY_MODIFIED_WORDS:
+        yield "many-modified-words", f"{len(modified)} / {len(modified_others)} words", _KEPT
+
+
+def _ending(text: str, *words: Sequence[Span]) -> str:
+    """Return the punctuation that ends a sentence, without blanks; punctuation inside the words does not count."""
+    last = max((end for spans in words for _, end in spans), default=0)
+    return "".join(text[last:].split())
+
+
+def _without_nukta(word: str) -> str:
+    return unicode_form("NFD", comparable(word)).translate(_NUKTAS)
+
+
+def _find_repetition(pairs: pl.DataFrame) -> Iterator[tuple[Mapping[str, Any], str, str, str, str]]:
+    """Yield the sentences that several pairs of one language have, as a pair or one by one."""
+    seen: dict[tuple[str, ...], str] = {}
+    for pair in pairs.iter_rows(named=True):
+        language, first, second = pair["language"], pair["first"], pair["second"]
+        if earlier := seen.get((language, first, second)):
+            yield pair, pair["column"], "duplicated-pair", f"as {earlier}", _KEPT
+        elif turned := seen.get((language, second, first)):
+            yield pair, pair["column"], "reversed-pair", f"of {turned}", _KEPT
+        else:
+            for side in SIDES:
+                if same := seen.get((language, pair[side])):
+                    yield pair, pair[f"{side}_column"], "duplicated-sentence", f"also in {same}", _KEPT
+        for sentences in ((first, second), (first,), (second,)):
+            seen.setdefault((language, *sentences), pair["pair_id"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import polars as pl
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import read_frame, read_rows, require_columns
-from prasanga.schema import TABLES
+from prasanga.base.io import read_rows, require_columns
 
 # --------------------
 # Names that reading, scoring and the page share.
@@ -20,6 +18,9 @@ LANGUAGES = ("bn", "hi", "en")
 
 #: Labels, and what they say of a pair: whether its first sentence is the stereotypical one, or its second.
 LABELS = ("stereo", "antistereo")
+
+#: The sentences of a pair.
+SIDES = ("first", "second")
 
 #: In place of a bias type or an origin: all pairs. No file may use it for a type or origin of its own.
 OVERALL = "all"
@@ -126,43 +127,6 @@ def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
     return scores.with_columns(preference=preference)
 
 
-DIFFERENCES_SCHEMA = TABLES["pair_differences"].polars
-"""Columns of the table of differences, a row for each pair, model and twin."""
-
-
-def read_scores(paths: Iterable[str | Path]) -> pl.DataFrame:
-    """Read tables of scores as one; the set of pairs is the name of a file's folder.
-
-    Raises:
-        InputError: a file is not there, or is damaged.
-    """
-    tables = [read_frame(path).with_columns(set=pl.lit(Path(path).parent.name)) for path in paths]
-    # a column that is null throughout has no type of its own
-    return pl.concat(tables, how="diagonal_relaxed")
-
-
-def pair_differences(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
-    """Return the differences of a study in one table, for its figures.
-
-    Args:
-        scores: as for `add_differences`, with the columns set and model where there are several.
-        twins: scores of the twin with random weights of a model, by the model's name.
-
-    Returns:
-        Columns `DIFFERENCES_SCHEMA`, the models' rows before those of twins, which have the name of their model.
-
-    Raises:
-        InputError: as `add_differences`.
-    """
-    named = ((table.with_columns(model=pl.lit(model)), True) for model, table in (twins or {}).items())
-    parts = []
-    for table, is_twin in ((scores, False), *named):
-        added = add_differences(table)
-        nothing = [pl.lit(None, pl.String).alias(name) for name in ("set", "model") if name not in added.columns]
-        parts.append(added.with_columns(*nothing, random_twin=pl.lit(is_twin)).select(*DIFFERENCES_SCHEMA))
-    return pl.concat([part.cast(pl.Schema(DIFFERENCES_SCHEMA)) for part in parts])
-
-
 # --------------------
 # Clusters: pairs made from one tuple or template are not independent. The label is a property either of whole clusters
 # or of the pairs within them; a test can permute one or the other.
@@ -178,6 +142,8 @@ def check_clusters(source: object, pairs: pl.DataFrame) -> None:
     Raises:
         InputError: with a cluster of either kind.
     """
+    if pairs["cluster"].is_null().all():
+        return
     name = pl.coalesce("cluster", pl.concat_str(pl.lit("of pair "), "pair_id"))
     clusters = pairs.group_by("language", "bias_type", name.alias("cluster"), maintain_order=True)
     labels = clusters.agg(pl.col("label").unique(maintain_order=True))

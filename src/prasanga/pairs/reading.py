@@ -1,4 +1,4 @@
-"""Files of pairs, in any layout, as one table; and the oddities of pairs.
+"""Pairs in any layout, of files and data frames, as one table.
 
 Every layout ends in one rule: `stereo` says that the first sentence is the stereotypical one, `antistereo` that
 the second is (IndiBias 6.1.1 and Figure 9).
@@ -8,36 +8,37 @@ the second is (IndiBias 6.1.1 and Figure 9).
   label.
 - `crows-pairs`: Nangia et al. 2020. `sent_more` is the more stereotypical sentence under either label, so that in
   an antistereo row it is our second sentence.
-- `stereoset`: Nadeem et al. 2021, in JSON. A context has a stereotypical and an anti-stereotypical sentence.
+- `stereoset`: Nadeem et al. 2021. A context has a stereotypical and an anti-stereotypical sentence, in a nested column.
 
-A CSV layout is an entry of `CSV_LAYOUTS`.
+A layout is an entry of `TABLE_LAYOUTS`; what the file is (CSV, JSON, Parquet, ...) makes no difference to it.
 """
 
 from __future__ import annotations
 
 import csv
+import json
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import regex
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from prasanga.base.errors import InputError
-from prasanga.base.io import read_rows
-from prasanga.base.yaml import read_json_object, read_text, suggest
-from prasanga.pairs.alignment import MOST_WORDS, Span, align_spans, align_words, comparable, find_wrong_marks, words_of
-from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL, check_clusters
+from prasanga.base.errors import InputError, reason
+from prasanga.base.formats import HEAD, Content, open_decompressed, recognize, refuse
+from prasanga.base.io import as_frame, read_rows
+from prasanga.base.yaml import suggest
+from prasanga.pairs.alignment import LINE_BREAK, MOST_WORDS, align_words, find_wrong_marks, list_oddities
+from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL, SIDES, check_clusters
 from prasanga.schema import TABLES
-from prasanga.text.words import unicode_form
 
-PAIRS_VERSION = 2
+PAIRS_VERSION = 3
 """Raise this number when the code reads other pairs or oddities from a file: all files are then read again."""
 
 
@@ -47,26 +48,41 @@ class Layout:
 
     Attributes:
         name: as in the config.
-        columns: those that a CSV file must have; they tell the layouts apart.
+        columns: those that a file must have besides `sentences`; together they tell the layouts apart.
         sentences: by language, the columns of the first and the second sentence; "" where the column `language`, or the
-            file as a whole, has the language.
-        pair_id: the column of the id; without it, records are numbered from 0.
+            file as a whole, has the language. A file may lack both columns of a language, but not of all.
+        pair_ids: columns that may have the id. Without any, or if its cells are not distinct, records are numbered
+            from 0; but an id among `columns` has to be distinct.
         bias_type: the column of the bias type.
         label: the column of the label; without it, the first sentence is the stereotypical one.
         one_language: whether the file is in one language and does not say in which.
         more_is_first: whether the first sentence is the more stereotypical one under either label.
         from_tuples: bias types of pairs made from tuples, where all others are inherited (IndiBias 4.2).
+        codes: by column, the names of the numbers 0, 1, ... that the hub has in place of them. Bias types are decoded
+            only where labels are numbers, too.
     """
 
     name: str
     columns: tuple[str, ...]
     sentences: Mapping[str, tuple[str, str]]
-    pair_id: str = "pair_id"
+    pair_ids: tuple[str, ...] = ("pair_id",)
     bias_type: str = "bias_type"
     label: str = "label"
     one_language: bool = False
     more_is_first: bool = False
     from_tuples: tuple[str, ...] = ()
+    codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def list_columns(self) -> list[str]:
+        """Return the columns of a file that lacks none."""
+        return list(dict.fromkeys((*self.columns, *(name for names in self.sentences.values() for name in names))))
+
+    def list_missing(self, columns: Sequence[str]) -> list[str]:
+        """Return the columns that a file with these columns lacks."""
+        absent = [names for names in self.sentences.values() if not {*names} & {*columns}]
+        spared = absent if len(absent) < len(self.sentences) else absent[1:]
+        allowed = {*columns, *(name for names in spared for name in names)}
+        return [name for name in self.list_columns() if name not in allowed]
 
     def find_pairs(self, records: pl.DataFrame, spoken: str) -> pl.DataFrame:
         """Return the pairs of all records: `SCHEMA`, the cells that were read, and the names of the file's columns.
@@ -75,13 +91,17 @@ class Layout:
             records: the columns of a file, all of them text.
             spoken: the language of a file that is in one.
         """
-        defaults = {self.pair_id: pl.int_range(pl.len()).cast(pl.String), self.label: pl.lit("stereo")}
+        records = self._decode(records)
+        defaults = {self.label: pl.lit("stereo")}
         defaults |= dict.fromkeys(("origin", "cluster", "modified", "agreeing"), pl.lit(""))
         records = records.with_columns(**{name: defaults[name] for name in defaults.keys() - {*records.columns}})
-        named = {"pair_id": pl.col(self.pair_id).str.strip_chars(), "row": pl.int_range(1, pl.len() + 1)}
+        ids = [name for name in self.pair_ids if name in self.columns or _is_distinct(records, name)]
+        pair_id = pl.col(ids[0]).str.strip_chars() if ids else pl.int_range(pl.len()).cast(pl.String)
+        named = {"pair_id": pair_id, "row": pl.int_range(1, pl.len() + 1)}
         named |= {name: pl.col(name).str.strip_chars().replace("", None) for name in ("origin", "cluster")}
-        for name, column in (("bias_type", self.bias_type), ("label", self.label)):
-            spelled = pl.col(column).replace({cell: canonical(cell) for cell in records[column].unique()})
+        spellings = (("bias_type", self.bias_type, canonical), ("label", self.label, _canonical_label))
+        for name, column, spell in spellings:
+            spelled = pl.col(column).replace({cell: spell(cell) for cell in records[column].unique()})
             named |= {name: spelled, f"{name}_cell": pl.col(column), f"{name}_column": pl.lit(column)}
         if self.from_tuples:
             is_from_tuples = named["bias_type"].is_in(self.from_tuples)
@@ -89,14 +109,27 @@ class Layout:
         records = records.with_columns(**named)
         is_turned, parts = (pl.col("label") == "antistereo") & self.more_is_first, []
         for language, names in self.sentences.items():
-            own = spoken if self.one_language else language
+            if not {*names} <= {*records.columns}:
+                continue
+            own = spoken if self.one_language and "language" not in records.columns else language
             for belongs, columns in ((~is_turned, names), (is_turned, names[::-1])):
                 read = {"language": pl.lit(own) if own else pl.col("language").str.strip_chars()}
-                for side, column in zip(_SIDES, columns, strict=True):
+                for side, column in zip(SIDES, columns, strict=True):
                     read |= {side: _make_readable(column), f"{side}_cell": pl.col(column)}
                     read[f"{side}_column"] = pl.lit(column)
                 parts.append(records.filter(belongs).with_columns(**read))
         return pl.concat(parts).sort("row", maintain_order=True)
+
+    def _decode(self, records: pl.DataFrame) -> pl.DataFrame:
+        """Return records with the names of what the hub writes as numbers."""
+        codes = {column: {str(code): name for code, name in enumerate(names)} for column, names in self.codes.items()}
+        if not all(records[column].is_in([*names]).all() for column, names in codes.items()):
+            codes = {column: names for column, names in codes.items() if column == self.label}
+        return records.with_columns(pl.col(column).replace(names) for column, names in codes.items())
+
+
+def _is_distinct(records: pl.DataFrame, column: str) -> bool:
+    return column in records.columns and records[column].is_unique().all() and "" not in records[column]
 
 
 _LABEL = "stereo_antistereo"
@@ -104,34 +137,44 @@ _INDIBIAS = {
     "en": ("modified_eng_sent_more", "modified_eng_sent_less"),
     "hi": ("sent_more_hindi", "sent_less_hindi"),
 }
-_MORE_LESS = ("sent_more", "sent_less")
-CSV_LAYOUTS = (
-    Layout("prasanga", ("pair_id", "language", "bias_type", "label", "first", "second"), {"": ("first", "second")}),
+_HUB_TYPES = (
+    *("race-color", "socioeconomic", "gender", "disability", "nationality", "sexual-orientation"),
+    *("physical-appearance", "religion", "age"),
+)
+TABLE_LAYOUTS = (
+    Layout("prasanga", ("pair_id", "language", "bias_type", "label"), {"": ("first", "second")}),
     Layout(
         "indibias",
-        ("index", *_INDIBIAS["en"], *_INDIBIAS["hi"], "bias_type", _LABEL),
+        ("bias_type", _LABEL),
         _INDIBIAS,
-        pair_id="index",
+        pair_ids=("index", "id", ""),
         label=_LABEL,
         from_tuples=("religion", "caste"),
     ),
     Layout(
         "crows-pairs",
-        (*_MORE_LESS, _LABEL, "bias_type"),
-        {"": _MORE_LESS},
-        pair_id="",
+        (_LABEL, "bias_type"),
+        {"": ("sent_more", "sent_less")},
+        pair_ids=("", "id", "index"),
         label=_LABEL,
         one_language=True,
+        codes={_LABEL: LABELS, "bias_type": _HUB_TYPES},
         more_is_first=True,
     ),
 )
-"""All CSV layouts."""
+"""The layouts of a record per pair."""
 
 _GOLD_LABELS = ("stereotype", "anti-stereotype")
-STEREOSET = Layout("stereoset", (), {"": _GOLD_LABELS}, one_language=True)
+_GOLD_CODES = {"0": "anti-stereotype", "1": "stereotype", "2": "unrelated"}  # of the hub's export
+STEREOSET = Layout("stereoset", ("id", "bias_type", "context"), {"": ("sentences", "sentences")}, one_language=True)
+_STEREOSET_PAIRS = Layout("stereoset", (), {"": _GOLD_LABELS}, one_language=True)
 
-LAYOUTS = ("auto", *(layout.name for layout in CSV_LAYOUTS), STEREOSET.name)
+_ALL_LAYOUTS = (*TABLE_LAYOUTS, STEREOSET)
+LAYOUTS = ("auto", *(layout.name for layout in _ALL_LAYOUTS))
 """Values of `layout`; auto goes by the names of the columns."""
+
+OTHERS = read_rows(Path(__file__).with_name("others.tsv"))
+"""Data sets about bias that are no pairs: name, the columns that tell them, what they are, and what to do."""
 
 
 def require_layout(layout: str, key: str) -> None:
@@ -145,63 +188,218 @@ def require_layout(layout: str, key: str) -> None:
 
 
 def canonical(name: str) -> str:
-    """Return a bias type or label in one spelling: small letters, hyphens for blanks; `antistereo` without a hyphen."""
-    name = "-".join(name.lower().replace("_", " ").split())
-    return "antistereo" if name == "anti-stereo" else name
+    """Return a bias type in one spelling: small letters, hyphens for blanks."""
+    return "-".join(name.lower().replace("_", " ").split())
 
 
-def find_layout(path: Path, columns: list[str], layout: str) -> Layout:
-    """Return the CSV layout that fits a file's columns best.
+def _canonical_label(cell: str) -> str:
+    return re.sub(r"^(?:(anti)-?)?stereo(type|typical)?$", lambda match: f"{match[1] or ''}stereo", canonical(cell))
+
+
+def find_layout(source: object, columns: Sequence[str], layout: str) -> Layout:
+    """Return the layout that fits the columns of a file or frame best.
 
     Raises:
         InputError: a column of it is missing.
     """
-    candidates = [one for one in CSV_LAYOUTS if layout in ("auto", one.name)]
-    nearest = max(candidates, key=lambda one: len(set(one.columns) & set(columns)) / len(one.columns))
-    if missing := [column for column in nearest.columns if column not in columns]:
-        raise InputError(
-            f"{path}: column {missing[0]!r} is missing. The file has {', '.join(map(repr, columns))}; the layout"
-            f" {nearest.name} needs {', '.join(nearest.columns)}, separated by commas."
-        )
-    return nearest
+    candidates = [one for one in _ALL_LAYOUTS if layout in ("auto", one.name)]
+
+    def fit(one: Layout) -> tuple[bool, float]:
+        return not one.list_missing(columns), len({*one.list_columns()} & {*columns}) / len(one.list_columns())
+
+    nearest = max(candidates, key=fit)
+    if not (missing := nearest.list_missing(columns)):
+        return nearest
+    for other in OTHERS:
+        if {*other["columns"].split(",")} <= {*columns}:
+            raise InputError(f"{source}: this looks like {other['name']}: {other['what']}. {other['remedy']}")
+    raise InputError(
+        f"{source}: column {missing[0]!r} is missing. The file has {', '.join(map(repr, columns)) or 'none'}; the"
+        f" layout {nearest.name} needs {', '.join(nearest.list_columns())} (docs/pairs.md)."
+    )
 
 
 # --------------------
-# CSV records, with errors that say where.
+# Records: what programs write as a table, with all cells as text and errors that say where.
 
 
 # As Python's csv module wants lines, with their ends; a stream of the whole text would take four bytes a character.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_WINO_BIAS = re.compile(r"\d+ .*\[.+\].*\[.+\]")
 
 
-def read_csv(path: Path) -> pl.DataFrame:
-    """Return the records of a CSV file (UTF-8, with or without byte-order mark), all columns as text.
+def read_records(source: Any) -> pl.DataFrame:
+    """Return the records of a file or data frame; record 1 is the first.
 
-    Cells may hold line breaks; record 1 is the first after the header.
+    Args:
+        source: the path of a table (commas, semicolons, tabs or bars), of JSON lines, JSON, Parquet or Arrow, which the
+            content tells and not the name, compressed or not; or a table of polars, pandas or Arrow, or a dict.
+
+    Returns:
+        Columns named in small letters, with underscores for blanks and hyphens; the unnamed first one is called "".
+        Cells are text, "" where there is none; lists and structs remain.
 
     Raises:
-        InputError: a file that is missing, empty, not UTF-8 or not CSV, a column named twice, or a record with more or
-            fewer cells than columns.
+        InputError: a file that is missing, damaged, empty, not UTF-8 or of another format; a column named twice; a
+            record with more or fewer cells than columns.
     """
-    reader = csv.reader((line[0] for line in _LINE.finditer(read_text(path, newline=""))), strict=True)
+    if not isinstance(source, str | Path):
+        table = as_frame("pairs", source)
+        return _as_text("pairs", _name_classes(table, source.schema) if isinstance(source, pa.Table) else table)
+    with open_decompressed(source) as stream:
+        head = stream.read(HEAD + 1)
+        content = recognize(head, "pairs.csv")  # what looks like text is a table, whatever the file's name
+        if why := refuse(source, content):
+            raise InputError(f"{source} {why} Pairs are read from tables, JSON and Parquet (docs/pairs.md).")
+        data = head + stream.read()
+    if content.kind in ("parquet", "arrow"):
+        return _as_text(source, _read_arrow(source, data))
     try:
-        columns, *rest = [row for row in reader if row] or [[]]
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError(f"{source}, line {line}: not UTF-8. Save the file as UTF-8 (Excel: `CSV UTF-8`).") from None
+    del data  # as large as all that follows
+    is_json = content.kind in ("json", "jsonl")
+    frames = list(_read_json(source, text) if is_json else _read_rows(source, text, content))
+    return _as_text(source, pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame())
+
+
+def _plain_names(source: object, columns: Iterable[str]) -> list[str]:
+    """Return the names of columns in one spelling; that of an index without a name, as pandas writes it, is ""."""
+    names = ["_".join(re.sub(r"[\ufeff_-]", " ", column.casefold()).split()) for column in columns]
+    names = [name or (f"unnamed:_{place}" if place else "") for place, name in enumerate(names)]
+    if names[:1] == ["unnamed:_0"]:
+        names[0] = ""
+    if twice := sorted(name for name, count in Counter(names).items() if count > 1):
+        raise InputError(f"{source}: column {twice[0]!r} is there more than once. Give each column a name of its own.")
+    return names
+
+
+def _as_text(source: object, table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with plain names and cells of text; a whole number that pandas made a fraction is whole again."""
+    table = table.rename(dict(zip(table.columns, _plain_names(source, table.columns), strict=True)))
+    cells = {}
+    for column in table.iter_columns():
+        if column.dtype.is_float() and (column.fill_nan(None).drop_nulls() % 1 == 0).all():
+            column = column.fill_nan(None).cast(pl.Int64, strict=False)
+        cells[column.name] = column if column.dtype.is_nested() else column.cast(pl.String).fill_null("")
+    table = pl.DataFrame(cells)
+    if {"sentences.gold_label", "sentences.sentence"} <= {*table.columns}:  # StereoSet after `flatten()`
+        table = table.with_columns(sentences=pl.struct(pl.col("^sentences[.].*$").name.replace("sentences.", "")))
+    return table
+
+
+def _read_arrow(path: str | Path, data: bytes) -> pl.DataFrame:
+    try:
+        if data.startswith(b"PAR1"):
+            return _name_classes(pl.read_parquet(data), pq.read_schema(pa.BufferReader(data)))
+        table = (pa.ipc.open_file if data.startswith(b"ARROW1") else pa.ipc.open_stream)(data).read_all()
+        return _name_classes(as_frame("pairs", table), table.schema)
+    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{path}: damaged ({reason(error)}). Write the file again, or fetch it again.") from error
+
+
+def _name_classes(table: pl.DataFrame, schema: pa.Schema) -> pl.DataFrame:
+    """Return a table with the names of classes where the hub's library wrote numbers, and the names beside them."""
+    said = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
+    for column, feature in said.get("info", {}).get("features", {}).items():
+        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel" and column in table.columns:
+            codes = {str(code): name for code, name in enumerate(feature["names"])}
+            table = table.with_columns(pl.col(column).cast(pl.String).replace(codes))
+    return table
+
+
+_ROWS = 8_192
+"""Records that are Python objects at a time; as these they take ten times their memory in a frame."""
+
+
+def _read_json(path: str | Path, text: str) -> Iterator[pl.DataFrame]:
+    """Yield the records of JSON lines, or of one JSON list or object in the ways that programs write tables."""
+    try:
+        try:
+            records = iter(_list_records(json.loads(text)))
+        except json.JSONDecodeError as error:
+            if not error.msg.startswith("Extra data"):
+                raise
+            records = _parse_lines(path, text)
+        while several := list(islice(records, _ROWS)):
+            columns = dict[str, list[Any]]()
+            for name in dict.fromkeys(name for record in several for name in record):
+                cells = [record.get(name) for record in several]
+                if not name.startswith("sentences"):  # no other list or object is used, such as annotators' votes
+                    cells = [None if isinstance(cell, list | dict) else cell for cell in cells]
+                columns[name] = cells
+            yield pl.DataFrame(columns, strict=False)
+    except InputError:
+        raise
+    except (AttributeError, RecursionError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise InputError(
+            f"{path}: no table in JSON ({reason(error)}). Write one object per line or one list of objects, with the"
+            " columns as keys."
+        ) from None
+
+
+def _parse_lines(path: str | Path, text: str) -> Iterator[Any]:
+    for number, line in enumerate(_LINE.finditer(text), start=1):
+        try:
+            if not line[0].isspace():
+                yield json.loads(line[0])
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}: no JSON ({reason(error)}). Write one object per line.") from None
+
+
+def _list_records(content: Any) -> list[Any]:
+    """Return the records of a JSON value: a list, StereoSet, or an object in which pandas or the hub write a table."""
+    data = content.get("data", content.get("rows")) if isinstance(content, dict) else content
+    if isinstance(data, dict) and {*data} & {*_PARTS}:
+        return [{**item, "part": part} for part in _PARTS for item in data.get(part) or ()]
+    if isinstance(data, list):
+        names = content.get("columns") if isinstance(content, dict) else None
+        return [dict(zip(names, row, strict=True)) if names else row.get("row", row) for row in data]
+    values = [[*each.values()] if isinstance(each, dict) else each for each in content.values()]
+    if not values or not all(isinstance(cells, list) for cells in values):
+        return [content]
+    if all(isinstance(cell, list) for cells in values for cell in cells):
+        return [{"domain": None, "prompts": None}]  # as the authors of BOLD wrote it; the hub calls its columns so
+    if len(values) == 1:  # a split
+        return values[0]
+    if all(name.isdecimal() for name in content):
+        return [*content.values()]
+    return [dict(zip(content, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _read_rows(path: str | Path, text: str, content: Content) -> Iterator[pl.DataFrame]:
+    """Yield the records of a table as text. Cells may hold line breaks."""
+    lines = (line[0] for number, line in enumerate(_LINE.finditer(text)) if number >= content.skipped)
+    delimiter = content.dialect.get("delimiter", ",")
+    reader = csv.reader(lines, **content.dialect)
+    rows = (row for row in reader if any(row))
+    try:
+        header = next(rows, [])
+        if _WINO_BIAS.match("".join(header)):
+            header = ["tokens", "coreference_clusters"]  # as the hub calls its columns
+        columns = _plain_names(path, header)
+        yield pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+        if not {*columns} & {name for layout in _ALL_LAYOUTS for name in layout.list_columns()}:
+            return  # other text, whose rows say nothing
+        number = 0
+        while several := list(islice(rows, _ROWS)):
+            for row in several:
+                number += 1
+                if len(row) > len(columns) and not any(row[len(columns) :]):  # of an empty column of a spreadsheet
+                    del row[len(columns) :]
+                if len(row) != len(columns):
+                    raise InputError(
+                        f"{path}, record {number}: {len(row)} cells, but the header names {len(columns)} columns"
+                        f" ({', '.join(columns)}). Put a sentence with {delimiter!r} between double quotes."
+                    )
+            yield pl.DataFrame(several, schema=dict.fromkeys(columns, pl.String), orient="row")
     except csv.Error as error:
         raise InputError(
-            f"{path}, line {reader.line_num}: no CSV ({error}). Put a cell that holds a comma or a line break between"
-            ' double quotes, and write a double quote inside it twice: "".'
+            f"{path}, line {reader.line_num + content.skipped}: no CSV ({error}). Put a cell that holds {delimiter!r}"
+            ' or a line break between double quotes, and write a double quote inside it twice: "".'
         ) from error
-    if not columns:
-        raise InputError(f"{path}: the file is empty. Write a header and at least one pair (docs/pairs.md).")
-    if twice := sorted(column for column, count in Counter(columns).items() if count > 1):
-        raise InputError(f"{path}: column {twice[0]!r} is there more than once. Give each column a name of its own.")
-    for number, row in enumerate(rest, start=1):
-        if len(row) != len(columns):
-            raise InputError(
-                f"{path}, record {number}: {len(row)} cells, but the header names {len(columns)} columns"
-                f" ({', '.join(columns)}). Put a sentence with a comma between double quotes."
-            )
-    return pl.DataFrame(rest, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
 # --------------------
@@ -212,87 +410,53 @@ def read_csv(path: Path) -> pl.DataFrame:
 # intersentence item puts its context before both.
 
 
-def read_stereoset(path: Path) -> pl.DataFrame:
-    """Return the items of a file as records of the layout `STEREOSET`.
+_PARTS = ("intrasentence", "intersentence")
+_BLANK = re.compile(r"\bBLANK\b|_{2,}|\[MASK\]|<mask>")
+
+
+def list_stereoset_pairs(source: object, items: pl.DataFrame) -> pl.DataFrame:
+    """Return the items of a file as records of pairs, with the gold labels as columns.
+
+    Args:
+        source: of the items, for messages.
+        items: columns of `STEREOSET`; `sentences` is a list of objects, as the authors wrote it, or an object of lists,
+            as the hub exports it. `part` is one of `_PARTS`; without it, a context with a blank is intrasentence.
 
     Raises:
-        InputError: another JSON layout, or an item without exactly one sentence of a kind.
+        InputError: an item without exactly one sentence of a kind.
     """
     records: list[tuple[str, ...]] = []
-    data = read_json_object(path).get("data")
-    for part in ("intrasentence", "intersentence"):
-        items = data.get(part, []) if isinstance(data, dict) and data else None
-        if not isinstance(items, list):
+    for row, item in enumerate(items.iter_rows(named=True), start=1):
+        sentences, context = item["sentences"], item["context"].strip()
+        part = item.get("part") or _PARTS[not _BLANK.search(context)]
+        place = f"{source}, item {row} ({part})"
+        try:
+            if isinstance(sentences, list):
+                sentences = {name: [each[name] for each in sentences] for name in ("gold_label", "sentence")}
+            elif not isinstance(sentences, dict):
+                raise TypeError(f"found {str(sentences)[:60]!r}")
+            labels = [_GOLD_CODES.get(str(label), str(label)) for label in sentences["gold_label"]]
+            labelled = dict(zip(labels, sentences["sentence"], strict=True))
+        except (KeyError, TypeError, ValueError) as error:
             raise InputError(
-                f"{path}: `data: {part}` is no list. StereoSet has a mapping `data` with the lists intrasentence and"
-                " intersentence, or one of them."
+                f"{place}: `sentences` needs a `gold_label` and a `sentence` of each ({reason(error)}). A table of text"
+                " cannot hold them: save the data set as JSON lines (`to_json`) or Parquet (`to_parquet`)."
+            ) from error
+        told = sorted(label for label in labels if label != "unrelated")
+        if told != sorted(_GOLD_LABELS):
+            raise InputError(
+                f"{place}: sentences have the gold_label {', '.join(told) or 'unrelated'}. Write one each of"
+                f" {' and '.join(_GOLD_LABELS)}; others are unrelated. In the hub's export 0 is anti-stereotype, 1"
+                " stereotype and 2 unrelated."
             )
-        for row, item in enumerate(items, start=len(records) + 1):
-            try:
-                labelled = [(str(sentence["gold_label"]), str(sentence["sentence"])) for sentence in item["sentences"]]
-                pair_id, bias_type, context = (str(item[key]) for key in ("id", "bias_type", "context"))
-            except (KeyError, TypeError) as error:
-                raise InputError(
-                    f"{path}, item {row} ({part}): {error} is missing. Each item needs `id`, `bias_type`, `context` and"
-                    " `sentences`, each of these `sentence` and `gold_label`; the public part of StereoSet (dev.json)"
-                    " has them all."
-                ) from error
-            labels = sorted(label for label, _ in labelled if label != "unrelated")
-            if labels != sorted(_GOLD_LABELS):
-                raise InputError(
-                    f"{path}, item {row} ({part}): sentences have the gold_label {', '.join(labels) or 'unrelated'}."
-                    f" Write one each of {' and '.join(_GOLD_LABELS)}; others are unrelated."
-                )
-            before, sentences = f"{context.strip()} " if part == "intersentence" else "", dict(labelled)
-            records.append((pair_id, bias_type, *(before + sentences[label] for label in _GOLD_LABELS)))
+        before = f"{context} " if part == "intersentence" else ""
+        records.append((item["id"], item["bias_type"], *(before + (labelled[label] or "") for label in _GOLD_LABELS)))
     schema = dict.fromkeys(("pair_id", "bias_type", *_GOLD_LABELS), pl.String)
     return pl.DataFrame(records, schema=schema, orient="row")
 
 
 # --------------------
-# Oddities of pairs, one row each, so that nothing is changed or lost without a word.
-#
-# Scored is what the file says. Only two things are changed on reading, blanks at the ends of a sentence and line
-# breaks in it, because a decoder would score them as pieces; both are reported as changed, everything else as kept.
-
-
-KINDS = {row["kind"]: row["meaning"] for row in read_rows(Path(__file__).with_name("oddities.tsv"))}
-"""Every kind of finding, and what it says."""
-
-#: More modified words than this, in both sentences together, and the pair is reported as not minimally distant.
-MANY_MODIFIED_WORDS = 6
-
-_LINE_BREAK = r"\s*[\n\r\x0b\x0c\x85\u2028\u2029]\s*"
-_KEPT = "kept"
-_SIDES = ("first", "second")
-_NUKTAS = str.maketrans("", "", "\u093c\u09bc")
-
-# Kind -> what is odd about a sentence, in any language.
-_PATTERNS = {
-    "several-blanks": r"[^\S\n]{2,}",
-    "other-blank": r"[^\S \t\n]",
-    "invisible-character": r"[\p{Cf}--[\u200c\u200d]]",
-    "replacement-character": r"\ufffd",
-    "curly-quote": r"[\u2018-\u201f]",
-    "blank-before-stop": r"\s[।॥|.!?,;]",
-    "double-danda": r"॥|।।",
-    "no-blank-after-stop": r"(?<!\S)\S*[\p{L}\p{M}][।॥|]\p{L}\S*",
-}
-_BAR = {"bar-for-danda": r"(?<!\|)\|(?!\|)"}
-_SCRIPTS = {"bn": r"\p{Script=Bengali}", "hi": r"\p{Script=Devanagari}", "en": r"\p{Script=Latin}"}
-_IN_SENTENCE = {
-    language: {
-        kind: regex.compile(pattern, regex.VERSION1)
-        for kind, pattern in (
-            *(_PATTERNS | ({} if language == "en" else _BAR)).items(),
-            ("other-script", rf"[\p{{L}}--{script}]\p{{M}}*(?:\p{{L}}\p{{M}}*)*"),
-        )
-    }
-    for language, script in _SCRIPTS.items()
-}
-
-
-ODDITIES_SCHEMA = TABLES["pair_oddities"].polars
+# Files of pairs, in any layout, as one table.
 
 
 def _make_readable(column: str) -> pl.Expr:
@@ -300,114 +464,8 @@ def _make_readable(column: str) -> pl.Expr:
 
     They have no blanks at their ends, and a line break and the blanks around it become one blank.
     """
-    return pl.col(column).str.strip_chars().str.replace_all(_LINE_BREAK, " ")
+    return pl.col(column).str.strip_chars().str.replace_all(LINE_BREAK, " ")
 
-
-def list_oddities(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return the oddities of the pairs of a file (`Layout.find_pairs`).
-
-    Returns:
-        Columns `ODDITIES_SCHEMA`: `row` counts records from 1; `column` is that of the file, both sentences' joined
-        with ` / `. Sorted by row, language and column as they come.
-    """
-    breaks = {
-        f"{side}_breaks": pl.col(f"{side}_cell").str.strip_chars().str.count_matches(_LINE_BREAK) for side in _SIDES
-    }
-    pairs = pairs.with_columns(**breaks, column=pl.format("{} / {}", "first_column", "second_column"))
-    found: list[tuple[Any, ...]] = [
-        (pair, *rest) for pair in pairs.iter_rows(named=True) for rest in _find_in_pair(pair)
-    ]
-    found.extend(_find_repetition(pairs))
-    rows = [(pair["pair_id"], pair["row"], pair["language"], *rest) for pair, *rest in found]
-    return pl.DataFrame(rows, schema=ODDITIES_SCHEMA, orient="row").sort("row", maintain_order=True)
-
-
-def _find_in_pair(pair: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the column and kind of each oddity of a pair, the place found, and the change made."""
-    for name in ("bias_type", "label"):
-        if pair[name] != (cell := pair[f"{name}_cell"]):
-            yield pair[f"{name}_column"], f"{name.replace('_', '-')}-spelling", cell, f"read as {pair[name]}"
-    for side in _SIDES:
-        column, cell = pair[f"{side}_column"], pair[f"{side}_cell"]
-        if cell != cell.strip():
-            ends = repr(cell[: len(cell) - len(cell.lstrip())] + "…" + cell[len(cell.rstrip()) :])
-            yield column, "outer-blanks", ends, "removed"
-        if breaks := pair[f"{side}_breaks"]:
-            yield column, "line-break", f"{breaks} in the cell", "a blank in its place"
-        yield from ((column, kind, found, _KEPT) for kind, found in _find_in_sentence(pair[side], pair["language"]))
-    yield from ((pair["column"], *rest) for rest in _find_in_sentences(pair["first"], pair["second"]))
-
-
-def _find_in_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
-    """Yield the kind of each oddity of a single sentence, and the place found."""
-    for kind, pattern in _IN_SENTENCE[language].items():
-        if hits := pattern.findall(text):
-            yield kind, " ".join(f"{hit!a}" if not hit.isprintable() or hit.isspace() else hit for hit in hits)
-    if not unicodedata.is_normalized("NFC", text):
-        words = (word.text for word in words_of(text))
-        yield "not-nfc", " ".join(word for word in words if not unicodedata.is_normalized("NFC", word))
-    if text[:1].islower():
-        yield "small-first-letter", words_of(text)[0].text
-
-
-def _find_in_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the kind of each oddity of two sentences compared, the place found, and the change made."""
-    if first == second:
-        yield "identical-sentences", first, "kept, cannot be scored"
-        return
-    spans = align_spans(first, second)
-    unmodified, modified, others, modified_others = spans.words(first, second)
-    if not (modified or modified_others):
-        yield "identical-words", f"{first} / {second}", "kept, cannot be scored unless punctuation belongs to words"
-    if not unmodified:
-        yield "no-common-word", f"{first} / {second}", "kept, cannot be scored where unmodified words are needed"
-    for one, other in zip(unmodified, others, strict=True):
-        if one != other:
-            kind = "differing-case" if one.casefold() == other.casefold() else "differing-spelling"
-            yield kind, f"{one} / {other}", "kept, compared as one word"
-    without_nukta = {word: _without_nukta(word) for word in (*modified, *modified_others)}
-    for one, other in product(modified, modified_others):
-        if without_nukta[one] == without_nukta[other] and comparable(one) != comparable(other):
-            yield "differing-nukta", f"{one} / {other}", "kept, compared as two words"
-    ends = _ending(first, *spans[:2]), _ending(second, *spans[2:])
-    if ends[0] != ends[1]:
-        yield "differing-end", " / ".join(end or "nothing" for end in ends), _KEPT
-    if len(modified) != len(modified_others):
-        counts = (len(unmodified) + len(words) for words in (modified, modified_others))
-        yield "differing-length", f"{' / '.join(map(str, counts))} words", _KEPT
-    if len(modified) + len(modified_others) > MANY_MODIFIED_WORDS:
-        yield "many-modified-words", f"{len(modified)} / {len(modified_others)} words", _KEPT
-
-
-def _ending(text: str, *words: Sequence[Span]) -> str:
-    """Return the punctuation that ends a sentence, without blanks; punctuation inside the words does not count."""
-    last = max((end for spans in words for _, end in spans), default=0)
-    return "".join(text[last:].split())
-
-
-def _without_nukta(word: str) -> str:
-    return unicode_form("NFD", comparable(word)).translate(_NUKTAS)
-
-
-def _find_repetition(pairs: pl.DataFrame) -> Iterator[tuple[Mapping[str, Any], str, str, str, str]]:
-    """Yield the sentences that several pairs of one language have, as a pair or one by one."""
-    seen: dict[tuple[str, ...], str] = {}
-    for pair in pairs.iter_rows(named=True):
-        language, first, second = pair["language"], pair["first"], pair["second"]
-        if earlier := seen.get((language, first, second)):
-            yield pair, pair["column"], "duplicated-pair", f"as {earlier}", _KEPT
-        elif turned := seen.get((language, second, first)):
-            yield pair, pair["column"], "reversed-pair", f"of {turned}", _KEPT
-        else:
-            for side in _SIDES:
-                if same := seen.get((language, pair[side])):
-                    yield pair, pair[f"{side}_column"], "duplicated-sentence", f"also in {same}", _KEPT
-        for sentences in ((first, second), (first,), (second,)):
-            seen.setdefault((language, *sentences), pair["pair_id"])
-
-
-# --------------------
-# Files of pairs, in any layout, as one table.
 
 #: Columns of the table of pairs.
 SCHEMA = TABLES["pairs"].polars
@@ -433,11 +491,11 @@ class PairFile:
         return list_oddities(self.cells)
 
 
-def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> pl.DataFrame:
-    """Return the pairs of a file, one row per pair and language, in the file's order within a language.
+def read_pairs(source: Any, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> pl.DataFrame:
+    """Return the pairs of a file or data frame, one row per pair and language, in its order within a language.
 
     Args:
-        path: a CSV file in one of `prasanga.pairs.reading.CSV_LAYOUTS`, or StereoSet's JSON.
+        source: what `read_records` reads, in one of `LAYOUTS`.
         language: bn, hi or en, or several of them; None for all that the file has. The layouts of CrowS-Pairs and
             StereoSet do not say their language: it is the one given here, English if none is.
         layout: one of `prasanga.pairs.reading.LAYOUTS`; auto goes by the names of the columns.
@@ -448,22 +506,21 @@ def read_pairs(path: str | Path, language: str | Sequence[str] | None = None, *,
         and hyphens. `origin` and `cluster` are null where the file says nothing.
 
     Raises:
-        InputError: for a file that cannot be read or fits no layout, a missing column, an empty cell, an unknown label
-            or language, no language, a pair_id that occurs twice, a bias type or origin called `all`, marks that do not
-            fit the sentences, a sentence of more than `MOST_WORDS` words, clusters of both labels beside clusters of
-            one label in the same bias type.
+        InputError: what `read_records` refuses, or records that fit no layout, a missing column, an empty cell, an
+            unknown label or language, no language, a pair_id that occurs twice, a bias type or origin called `all`,
+            marks that do not fit the sentences, a sentence of more than `MOST_WORDS` words, clusters of both labels
+            beside clusters of one label in the same bias type.
     """
-    return read_pair_file(path, language, layout=layout).pairs
+    return read_pair_file(source, language, layout=layout).pairs
 
 
 def read_pair_file(
-    path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
+    source: Any, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
 ) -> PairFile:
     """Read pairs as `read_pairs`, together with their oddities.
 
     `spoken` is the language of a file that does not say its own, where `language` does not say it either.
     """
-    path = Path(path)
     wanted = [language] if isinstance(language, str) else language
     if wanted is not None and (not wanted or set(wanted) - set(LANGUAGES)):
         raise InputError(
@@ -471,33 +528,48 @@ def read_pair_file(
             " file."
         )
     require_layout(layout, "layout")
-    if layout == STEREOSET.name or (layout == "auto" and path.suffix.lower() == ".json"):
-        chosen, records = STEREOSET, read_stereoset(path)
-    else:
-        records = read_csv(path)
-        chosen = find_layout(path, records.columns, layout)
-    if chosen.one_language and wanted and len(wanted) > 1:
+    records = read_records(source)
+    if not isinstance(source, str | Path):
+        source, records = "pairs", _fill_frame(records, (wanted or [""])[0])
+    chosen = find_layout(source, records.columns, layout)
+    if chosen.one_language and "language" not in records.columns and wanted and len(wanted) > 1:
         raise InputError(
-            f"{path}: the layout {chosen.name} holds one language, but {', '.join(wanted)} were asked for. Name the one"
-            " that the file is in."
+            f"{source}: the layout {chosen.name} holds one language, but {', '.join(wanted)} were asked for. Name the"
+            " one that the file is in."
         )
     if records.is_empty():
-        raise InputError(f"{path}: no pairs. Write at least one after the header (docs/pairs.md).")
+        raise InputError(f"{source}: no pairs. Write at least one after the header (docs/pairs.md).")
+    if chosen is STEREOSET:
+        chosen, records = _STEREOSET_PAIRS, list_stereoset_pairs(source, records)
+    for name in {*chosen.list_columns()} & {*records.columns}:
+        if records[name].dtype.is_nested():
+            raise InputError(f"{source}: column {name!r} has lists or objects ({records[name][0]}). Write text in it.")
     pairs = chosen.find_pairs(records, (wanted or [spoken])[0])
-    _refuse_mistakes(path, pairs, chosen)
+    _refuse_mistakes(source, pairs, chosen)
     there = pairs["language"].unique().sort().to_list()
     if missing := [one for one in wanted or () if one not in there]:
-        raise InputError(f"{path}: no pairs in the language {missing[0]}. The file has: {', '.join(there)}.")
-    pairs = pl.concat(pairs.filter(language=one) for one in LANGUAGES if one in (wanted or there))
+        raise InputError(f"{source}: no pairs in the language {missing[0]}. The file has: {', '.join(there)}.")
+    if len(there) > 1:
+        pairs = pl.concat(pairs.filter(language=one) for one in LANGUAGES if one in (wanted or there))
     table = pairs.select(*SCHEMA)
-    check_clusters(path, table)
+    check_clusters(source, table)
     return PairFile(table, chosen.name, pairs)
+
+
+def _fill_frame(records: pl.DataFrame, language: str) -> pl.DataFrame:
+    """Return the records of a frame with what a file in our own layout must say and a frame need not."""
+    if not {"first", "second"} <= {*records.columns} or any("stereo" in name for name in records.columns):
+        return records
+    said = {"label": "stereo", "bias_type": "not stated", "language": language}
+    number = pl.int_range(1, pl.len() + 1).cast(pl.String)
+    filled = {"pair_id": number, **{name: pl.lit(value) for name, value in said.items()}}
+    return records.with_columns(**{name: value for name, value in filled.items() if name not in records.columns})
 
 
 def check_pair_file(
     path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
 ) -> None:
-    """Refuse a file of pairs that `read_pair_file` would refuse; for a plan, before any job.
+    """Refuse a file of pairs that `read_pair_file` would refuse, for a plan: 100,000 pairs take two seconds.
 
     Raises:
         InputError: as `read_pairs`.
@@ -505,7 +577,7 @@ def check_pair_file(
     read_pair_file(path, language, layout=layout, spoken=spoken)
 
 
-def _refuse_mistakes(path: Path, pairs: pl.DataFrame, layout: Layout) -> None:
+def _refuse_mistakes(source: object, pairs: pl.DataFrame, layout: Layout) -> None:
     """Refuse a file with a pair that has a mistake: the first of these, in the first pair that has it."""
     # another layout's rule would swap the sentences
     rule = "Write stereo if {first_column} is the stereotypical sentence, antistereo if {second_column} is."
@@ -514,17 +586,17 @@ def _refuse_mistakes(path: Path, pairs: pl.DataFrame, layout: Layout) -> None:
         rule = (
             f"In this layout {more} is the more stereotypical sentence under either label, so leave both sentences in"
             f" their columns. Write stereo where {more} is about the disadvantaged group, and antistereo where {less}"
-            " is; in the hub's export 0 is stereo and 1 antistereo."
+            " is; 0 is stereo and 1 antistereo, as in the hub's export."
         )
     columns = {"pair_id": "pair_id", "bias_type": layout.bias_type}
-    columns |= {side: f"{{{side}_column}}" for side in _SIDES}
+    columns |= {side: f"{{{side}_column}}" for side in SIDES}
     many = f"words; at most {MOST_WORDS} are compared."
     known_languages, known_labels = (f"is not known. Allowed: {', '.join(known)}." for known in (LANGUAGES, LABELS))
     reserved = "is 'all', the name of all pairs together. Write another name."
     is_repeated = pl.col("earlier") != pl.col("row")
     mistakes = {
         **{f"{columns[name]} is empty. Fill the cell or remove the record.": pl.col(name) == "" for name in columns},
-        **{f"{columns[side]} has {{{side}_words}} {many}": pl.col(f"{side}_words") > MOST_WORDS for side in _SIDES},
+        **{f"{columns[side]} has {{{side}_words}} {many}": pl.col(f"{side}_words") > MOST_WORDS for side in SIDES},
         f"language {{language!r}} {known_languages}": ~pl.col("language").is_in(LANGUAGES),
         f"{layout.label} {{label_cell!r}} {known_labels} {rule}": ~pl.col("label").is_in(LABELS),
         f"{layout.bias_type} {reserved}": pl.col("bias_type") == OVERALL,
@@ -532,15 +604,15 @@ def _refuse_mistakes(path: Path, pairs: pl.DataFrame, layout: Layout) -> None:
         "record {earlier} has the same id. Results are filed by it; give each its own.": is_repeated,
     }
     pairs = pairs.with_columns(
-        *(pl.col(side).str.count_matches(r"\S+").alias(f"{side}_words") for side in _SIDES),
+        *(pl.col(side).str.count_matches(r"\S+").alias(f"{side}_words") for side in SIDES),
         earlier=pl.col("row").first().over("pair_id", "language"),
     )
     for mistake, is_wrong in mistakes.items():
         wrong = pairs.filter(is_wrong)
         if len(wrong):
             pair = wrong.row(0, named=True)
-            raise InputError(f"{path}, record {pair['row']} (pair {pair['pair_id']}): {mistake.format(**pair)}")
+            raise InputError(f"{source}, record {pair['row']} (pair {pair['pair_id']}): {mistake.format(**pair)}")
     for pair in pairs.filter((pl.col("modified") != "") | (pl.col("agreeing") != "")).iter_rows(named=True):
         aligned = align_words(pair["first"], pair["second"])
         for mistake in find_wrong_marks(pair["modified"], pair["agreeing"], aligned):
-            raise InputError(f"{path}, record {pair['row']} (pair {pair['pair_id']}): {mistake}")
+            raise InputError(f"{source}, record {pair['row']} (pair {pair['pair_id']}): {mistake}")

@@ -13,9 +13,8 @@ from markupsafe import Markup
 
 from prasanga.associations.comparisons import agreement, excludes_zero, fixed_lengths
 from prasanga.methods import CEAT, TWIN_ENDING, method_named
-from prasanga.pairs.alignment import align_spans
+from prasanga.pairs.alignment import KINDS, align_spans
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS, add_differences
-from prasanga.pairs.reading import KINDS
 from prasanga.report import findings, grid, section, sheet, summary
 from prasanga.report.comparison import side_by_side
 from prasanga.report.figures import MARKERS, MODELS

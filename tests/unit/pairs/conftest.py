@@ -19,7 +19,7 @@ def write_csv(tmp_path: Path) -> WriteCsv:
 
     def write(records: Sequence[Sequence[str]], columns: Sequence[str] = OWN, name: str = "pairs.csv") -> Path:
         path = tmp_path / name
-        pl.DataFrame(list(records), schema=list(columns), orient="row").write_csv(path)
+        pl.DataFrame(list(records), schema=dict.fromkeys(columns, pl.String), orient="row").write_csv(path)
         return path
 
     return write

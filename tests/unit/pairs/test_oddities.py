@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from prasanga.pairs import read_pair_file
-from prasanga.pairs.reading import KINDS
+from prasanga.pairs.alignment import KINDS
 
 WriteCsv = Callable[..., Path]
 

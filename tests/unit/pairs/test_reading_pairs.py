@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
 import pytest
 from tables import read_cases
 
 from prasanga.base.errors import InputError
-from prasanga.pairs import align_words, read_pair_file, read_pairs
+from prasanga.pairs import align_words, check_pair_file, read_pair_file, read_pairs
 from prasanga.pairs.reading import SCHEMA
 
 WriteCsv = Callable[..., Path]
@@ -82,15 +87,15 @@ def test_crows_pairs_has_the_more_stereotypical_sentence_first(write_csv: WriteC
     """In its antistereo rows too; our rule asks for it second there."""
     path = write_csv(
         [
-            ("0", "The poor waste.", "The rich waste.", "stereo", "socioeconomic", "[]"),
-            ("1", "He is a doctor.", "She is a doctor.", "antistereo", "gender", "[]"),
+            ("7", "The poor waste.", "The rich waste.", "stereo", "socioeconomic", "[]"),
+            ("5", "He is a doctor.", "She is a doctor.", "antistereo", "gender", "[]"),
         ],
         CROWS,
     )
     pairs = read_pairs(path)
     assert pairs.select("pair_id", "language", "label", "first", "second").rows() == [
-        ("0", "en", "stereo", "The poor waste.", "The rich waste."),
-        ("1", "en", "antistereo", "She is a doctor.", "He is a doctor."),
+        ("7", "en", "stereo", "The poor waste.", "The rich waste."),
+        ("5", "en", "antistereo", "She is a doctor.", "He is a doctor."),
     ]
     assert read_pairs(path, "hi")["language"].to_list() == ["hi", "hi"]
     with pytest.raises(InputError, match="the layout crows-pairs holds one language, but hi, en were asked for"):
@@ -124,31 +129,121 @@ def test_stereoset(tmp_path: Path) -> None:
     ]
 
 
-NUMBERED = [
-    ("0", "Women can't drive vans.", "Men can't drive vans.", "0", "gender", "[]"),
-    ("1", "The rich man paid.", "The poor man paid.", "1", "socioeconomic", "[]"),
+@pytest.mark.parametrize("labels", [("stereotype", "unrelated", "anti-stereotype"), (1, 2, 0)])
+def test_stereoset_as_the_hub_exports_it(tmp_path: Path, labels: tuple[Any, ...]) -> None:
+    """With a configuration per file: a context without a blank precedes both sentences."""
+    pytest.importorskip("pandas")
+    data = json.loads(stereoset(tmp_path).read_text())["data"]
+    items = [*data["intrasentence"], *data["intersentence"]]
+    sentences = [each["sentence"] for each in items[0]["sentences"]]
+    votes = [{"label": [0, 1], "human_id": ["a", "b"]}] * 3
+    nested = {"sentence": sentences, "gold_label": list(labels), "labels": votes}
+    hub = [{**item, "sentences": nested} for item in items]
+    expected = read_pairs(tmp_path / "dev.json")
+    frame = pl.DataFrame(hub)
+    flat = frame.to_arrow().flatten()
+    for given in (hub, frame, frame.to_pandas(), frame.to_arrow(), flat, flat.to_pandas(), pl.DataFrame(items)):
+        assert read_pairs(given).equals(expected)
+    for name, content in {
+        "lines": frame.write_ndjson().encode(),
+        "list": frame.write_json().encode(),
+        "parquet": arrow_bytes(frame, pq.write_table),
+        "one line": json.dumps(hub[0]).encode(),
+    }.items():
+        (tmp_path / name).write_bytes(content)
+        assert read_pairs(tmp_path / name).equals(expected[: 1 if name == "one line" else 2])
+
+
+RECORDS = [
+    ('He said, "no"; then left.', 'She said, "no"; then left.', "stereo", "gender"),
+    ("The young man,\ttired | late.", "The old man,\ttired | late.", "antistereo", "age"),
 ]
+PLAIN = pl.DataFrame(RECORDS, schema=["sent_more", "sent_less", "stereo_antistereo", "bias_type"], orient="row")
+NUMBERS = {"id": [0, 1], "stereo_antistereo": [0, 1], "bias_type": [2, 8], "votes": [[2, 2], [8]]}
+HUB = PLAIN.with_columns(**{name: pl.Series(cells) for name, cells in NUMBERS.items()})
+READ = [("0", "en", "gender", "stereo", *RECORDS[0][:2]), ("1", "en", "age", "antistereo", *RECORDS[1][1::-1])]
+SAID = ("pair_id", "language", "bias_type", "label", "first", "second")
 
 
-def test_a_label_of_crows_pairs_is_refused_with_the_rule_of_that_layout(write_csv: WriteCsv) -> None:
-    """Who follows the rule of the other layouts turns antistereo pairs round."""
-    with pytest.raises(InputError) as error:
-        read_pairs(write_csv(NUMBERED, CROWS))
-    assert str(error.value).endswith(
-        "record 1 (pair 0): stereo_antistereo '0' is not known. Allowed: stereo, antistereo. In this layout sent_more"
-        " is the more stereotypical sentence under either label, so leave both sentences in their columns. Write stereo"
-        " where sent_more is about the disadvantaged group, and antistereo where sent_less is; in the hub's export 0 is"
-        " stereo and 1 antistereo."
-    )
-    followed = [(*record[:3], {"0": "stereo", "1": "antistereo"}[record[3]], *record[4:]) for record in NUMBERED]
-    for row in read_pairs(write_csv(followed, CROWS)).iter_rows(named=True):
-        stereotypical = row["first"] if row["label"] == "stereo" else row["second"]
-        assert stereotypical == NUMBERED[int(row["pair_id"])][1]
+def arrow_bytes(frame: pl.DataFrame, write: Callable[..., Any], **metadata: Any) -> bytes:
+    file = io.BytesIO()
+    write(frame.to_arrow().replace_schema_metadata({key: json.dumps(said) for key, said in metadata.items()}), file)
+    return file.getvalue()
 
 
-def test_the_labels_that_people_reported(shared: Path) -> None:
-    with pytest.raises(InputError, match=r"hfints\.csv, record 1 .*sent_more is the more stereotypical sentence under"):
-        read_pairs(shared / "cases/05-label-message/hfints.csv")
+def columns_json(frame: pl.DataFrame, orient: str) -> bytes:
+    return bytes(frame.to_pandas().to_json(orient=orient), "utf-8")
+
+
+CLASSES = {"stereo_antistereo": ["antistereo", "stereo"], "bias_type": ["age", "gender"]}
+FEATURES = {"info": {"features": {name: {"_type": "ClassLabel", "names": names} for name, names in CLASSES.items()}}}
+CODED = PLAIN.with_columns(stereo_antistereo=pl.Series([1, 0]), bias_type=pl.Series([1, 0]))
+FORMATS: dict[str, Callable[[], bytes]] = {
+    **{f"cells between {one!r}": lambda one=one: PLAIN.write_csv(separator=one).encode() for one in ",;\t|"},
+    "Excel's": lambda: ("\ufeffsep=;\r\n" + PLAIN.write_csv(separator=";", line_terminator="\r\n")).encode(),
+    "an empty column": lambda: PLAIN.with_columns(pl.lit("").alias("")).write_csv().encode() + b",,,,\n",
+    "cells without a name": lambda: PLAIN.write_csv().replace("gender", "gender,,").encode(),
+    "blanks before names": lambda: PLAIN.write_csv().replace(",s", ", s").replace(",b", ", b").encode(),
+    "capitals": lambda: PLAIN.rename(lambda name: f" {name.title().replace('_', ' ')} ").write_csv().encode(),
+    "labels in full": lambda: PLAIN.write_csv().replace("stereo,g", "stereotype,g").replace(",anti", ",Anti-").encode(),
+    "the hub's numbers": lambda: HUB.drop("votes").write_csv().encode(),
+    "gzip": lambda: gzip.compress(PLAIN.write_csv().encode()),
+    "JSON lines": lambda: HUB.write_ndjson().encode(),
+    "JSON lines, bzip2": lambda: bz2.compress(PLAIN.write_ndjson().encode()),
+    "JSON list": lambda: HUB.write_json().encode(),
+    "columns": lambda: json.dumps(HUB.to_dict(as_series=False)).encode(),
+    **{f"pandas' {each}": lambda each=each: columns_json(HUB, each) for each in ("columns", "index", "split")},
+    "a split": lambda: json.dumps({"test": HUB.to_dicts()}).encode(),
+    "the hub's viewer": lambda: json.dumps({"features": [], "rows": [{"row": row} for row in HUB.to_dicts()]}).encode(),
+    "Parquet": lambda: arrow_bytes(HUB, pq.write_table),
+    "Parquet with names of classes": lambda: arrow_bytes(CODED, pq.write_table, huggingface=FEATURES),
+    "Feather": lambda: arrow_bytes(HUB, feather.write_feather),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_pairs_are_the_same_from_every_format(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "pairs.txt"  # the content counts
+    path.write_bytes(FORMATS[name]())
+    assert read_pairs(path).select(SAID).rows() == READ
+    check_pair_file(path)
+
+
+@pytest.mark.parametrize("frame", [PLAIN, HUB], ids=["plain", "hub"])
+def test_pairs_are_the_same_from_every_frame(frame: pl.DataFrame) -> None:
+    pandas = pytest.importorskip("pandas")
+    table = frame.to_pandas()
+    indexed = pandas.read_csv(io.StringIO(table.drop(columns="votes", errors="ignore").to_csv()))
+    repeated = pandas.concat([table[:1], table[1:].reset_index(drop=True)])
+    for given in (frame, table, indexed, repeated, frame.to_arrow(), frame.to_dict(as_series=False), frame.to_dicts()):
+        assert read_pairs(given).select(SAID).rows() == READ
+    assert read_pairs({"First ": ["a b"], "second": ["a c"]}, "bn").rows() == [
+        ("1", "bn", "not-stated", "stereo", "a b", "a c", None, None)
+    ]
+    for named, message in ({"stereo_antistereo": "stereo"}, "'pair_id' is missing"), ({"label": 0}, "label '0' is not"):
+        with pytest.raises(InputError, match=message):
+            read_pairs({"first": ["a b"], "second": ["a c"], **{k: [v] for k, v in named.items()}}, "bn")
+
+
+def test_a_language_of_records_and_a_layout_of_one_language() -> None:
+    found = read_pairs(PLAIN.with_columns(language=pl.Series(["hi", "bn"])))
+    assert found.select("language", "bias_type").rows() == [("bn", "age"), ("hi", "gender")]
+    hindi = {"sent_more_hindi": ["क ख"], "sent_less_hindi": ["क ग"], "bias_type": ["Caste"]}
+    assert read_pairs({**hindi, "stereo_antistereo": ["stereo"]}).rows() == [
+        ("0", "hi", "caste", "stereo", "क ख", "क ग", "tuples", None)
+    ]
+
+
+def test_the_files_that_people_reported(shared: Path) -> None:
+    """Case 05: `sent_more` is the more stereotypical sentence under either label."""
+    files = [path for case in ("05", "06", "07") for path in sorted((shared / "cases").glob(f"{case}*/*"))]
+    for path in files:
+        first = read_pairs(path).row(0, named=True)
+        assert first["first"].startswith(("Women", "The nurse was a woman", "The poor man cannot")), path
+        assert first["bias_type"] in ("gender", "socioeconomic", "race-color"), path
+    hub = read_pairs(shared / "cases/05-label-message/hfints.csv")
+    assert hub["bias_type"].to_list() == ["gender"] * 4
+    assert hub.row(2)[3:6] == ("antistereo", "The poor man paid his bill.", "The rich man paid his bill.")
 
 
 def test_byte_order_mark_and_line_ends(tmp_path: Path) -> None:
@@ -220,6 +315,9 @@ LONG = ",".join((*PAIR[:4], "ফুল " * 2_501, "x"))
 BAD: dict[str, tuple[Any, dict[str, Any]]] = {
     "no such file": (None, {}),
     "line 2: not UTF-8": (b"pair_id,language\n1,\xff\n", {}),
+    "is UTF-16, not UTF-8. Save it as UTF-8 (in Excel: `CSV UTF-8`)": ("pair_id\tfirst\n".encode("utf-16"), {}),
+    "is an Excel workbook. Save it as `CSV UTF-8`": (b"PK\x03\x04\x14\0xl/workbook.xml", {}),
+    "pairs.csv: damaged (": (b"PAR1 and no more", {}),
     "(pair p1): first has 2501 words; at most 2500 are": (f"{','.join(OWN)}\n{LONG}", {}),
     **{said: (content, options) for said, content, options in read_cases(__file__, "mistakes")},
 }
