@@ -26,11 +26,10 @@ import zstandard
 from prasanga.base.errors import InputError, reason
 
 Kind = Literal[
-    "text", "jsonl", "json", "table", "conllu", "parquet", "arrow", "empty",
-    "utf-16", "archive", "excel", "document", "pdf", "markup", "wikiextractor", "subtitles", "tokens", "numbered",
-    "warc", "git-lfs", "pickle", "binary",
+    "text", "jsonl", "json", "table", "conllu", "parquet", "arrow", "empty", "utf-16", "archive", "excel", "document",
+    "pdf", "markup", "wikiextractor", "subtitles", "tokens", "numbered", "warc", "git-lfs", "pickle", "binary",
 ]  # fmt: skip
-"""What a file is: those of the first line are read, each where a page says so; the others are refused (`refuse`)."""
+"""What a file is: `refuse` says what to do with one that is read nowhere."""
 
 HEAD = 1 << 16
 """Decompressed bytes by which a format is recognized."""
@@ -43,7 +42,7 @@ _DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs i
 
 
 class _Compression(NamedTuple):
-    """Its name, first bytes, decompressor of one member (frame, stream), padding after one, and command to unpack."""
+    """Its first bytes, decompressor of one member (frame, stream), padding after one, and command to unpack."""
 
     magic: bytes
     decompressor: Callable[[], Any]
@@ -51,15 +50,14 @@ class _Compression(NamedTuple):
     command: str
 
 
+def _decompress_frame() -> Any:
+    return zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj()
+
+
 _COMPRESSIONS: Mapping[str, _Compression] = {
     ".gz": _Compression(b"\x1f\x8b\x08", lambda: zlib.decompressobj(wbits=31), b"\0", "gzip -dc"),
-    ".zst": _Compression(
-        b"\x28\xb5\x2f\xfd",
-        lambda: zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj(),
-        b"",
-        "zstd -dc",
-    ),
-    ".xz": _Compression(b"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), b"\0", "xz -dc"),
+    ".zst": _Compression(b"\x28\xb5\x2f\xfd", _decompress_frame, b"", "zstd -dc"),
+    ".xz": _Compression(b"\xfd7zXZ\0", lzma.LZMADecompressor, b"\0", "xz -dc"),
     ".bz2": _Compression(b"BZh", bz2.BZ2Decompressor, b"\0", "bzip2 -dc"),
 }
 
@@ -224,7 +222,7 @@ def recognize(head: bytes, name: str | Path = "", field: str = "") -> Content:
         field: the column that is wanted, by which a table of another name is recognized.
     """
     is_cut, head = len(head) > HEAD, head[:HEAD]
-    for signature, kind in _SIGNATURES:
+    for signature, kind in _SIGNATURES.items():
         if head.startswith(signature):
             return Content(kind)
     if head[257:262] == b"ustar":
@@ -232,57 +230,44 @@ def recognize(head: bytes, name: str | Path = "", field: str = "") -> Content:
     if head.startswith(b"PK\x03\x04"):
         is_office = any(part in head for part in (b"word/", b"ppt/", b"mimetypeapplication/"))
         return Content("excel" if b"xl/" in head else "document" if is_office else "archive")
-    if encoding := _find_wide_encoding(head):
-        return Content("utf-16", encoding=encoding)
-    bad_byte = None
+    bad_byte, text = None, head.decode("utf-8-sig", "replace")
     try:
-        text = head.decode("utf-8-sig")
+        head.decode()
     except UnicodeDecodeError as error:
-        if not is_cut or error.start < len(head) - 3:
-            bad_byte = error.start + 3 * head.startswith(BYTE_ORDER_MARK)
-        text = head.decode("utf-8-sig", "replace")
-    if len(head) - len(head.translate(None, _CONTROL)) > len(head) / 50 or bytes(8) in head:
+        bad_byte = error.start if not is_cut or error.start < len(head) - 3 else None
+    if (bad_byte is not None or b"\0" in head) and (encoding := _find_wide_encoding(head)):
+        return Content("utf-16", encoding=encoding)
+    n_control = len(head) - len(head.translate(None, _CONTROL))
+    if (bad_byte is not None and n_control > len(head) / 50) or bytes(8) in head:
         return Content("binary")
     if not is_cut and (not text or text.isspace()):
         return Content("empty")
     lines = text.split("\n")[: -1 if is_cut else None]
-    found = Content(_find_json(text, lines, is_cut) or _find_markup(text, name, is_cut) or "text")
-    if found.kind == "text":
-        found = _find_rows(lines, name, field)
-    return found._replace(bad_byte=bad_byte)
+    endings = {ending.lower() for ending in PurePosixPath(name).suffixes[-2:]}
+    special = _find_json(text, lines, is_cut) or _find_markup(text, endings, is_cut)
+    return (Content(special) if special else _find_rows(lines, endings, field))._replace(bad_byte=bad_byte)
 
 
-_SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
-    (b"PAR1", "parquet"),
-    (b"ARROW1", "arrow"),
-    (b"\xff\xff\xff\xff", "arrow"),
-    (b"7z\xbc\xaf\x27\x1c", "archive"),
-    (b"Rar!\x1a\x07", "archive"),
-    (b"!<arch>\n", "archive"),
-    *((compression.magic, "archive") for compression in _COMPRESSIONS.values() if len(compression.magic) > 3),
-    (b"\x1f\x8b", "archive"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "document"),
-    (rb"{\rtf", "document"),
-    (b"%PDF-", "pdf"),
-    (b"WARC/", "warc"),
-    (b"version https://git-lfs.github.com/spec/", "git-lfs"),
-    *((b"\x80" + bytes([protocol]), "pickle") for protocol in range(2, 6)),
-    *((signature, "binary") for signature in (b"SQLite format 3\0", b"\x93NUMPY", b"\x89HDF", b"Obj\x01", b"FEA1")),
-)  # what is compressed twice is an archive
+_SIGNATURES: Mapping[bytes, Kind] = {
+    **dict.fromkeys(
+        (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0"), "archive"
+    ),
+    **dict.fromkeys((b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", rb"{\rtf"), "document"),
+    **dict.fromkeys((b"SQLite format 3\0", b"\x93NUMPY", b"\x89HDF", b"Obj\x01", b"FEA1"), "binary"),
+    **dict.fromkeys((b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5"), "pickle"),
+    **{b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"},
+    **{b"%PDF-": "pdf", b"WARC/": "warc", b"version https://git-lfs.github.com/spec/": "git-lfs"},
+}  # what is compressed twice is an archive
 _CONTROL = bytes([*range(1, 9), *range(14, 27), *range(28, 32), 127])
 _LETTERS = re.compile("[\t\n\r -~\u00a0-\u00ff\u0900-\u0dff\u2000-\u206f]")
 
 
 def _find_wide_encoding(head: bytes) -> str:
     """Return the name of UTF-16 or UTF-32, with a byte order mark or without; "" for any other."""
-    for mark, encoding in ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16")):
-        if head.startswith(mark):
-            return encoding
-    if head.startswith(b"\xfe\xff"):
-        return "UTF-16"
+    if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff", b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-32" if b"\0\0" in head[:4] else "UTF-16"
     for encoding, width in (("UTF-16LE", 2), ("UTF-16BE", 2), ("UTF-32LE", 4), ("UTF-32BE", 4)):
         text = head[: min(len(head), 512) // width * width].decode(encoding, "replace")
-        # in UTF-8, two letters that are read as one give a character of another script
         if len(text) > 3 and len(_LETTERS.findall(text)) > 0.9 * len(text) and "\0" not in text:
             return encoding
     return ""
@@ -290,32 +275,25 @@ def _find_wide_encoding(head: bytes) -> str:
 
 def _find_json(text: str, lines: list[str], is_cut: bool) -> Kind | None:
     """Return whether a text is JSON lines, or other JSON: an array, or objects one after the other."""
-    if not text.lstrip().startswith(("{", "[")):
+    text = text.lstrip()
+    if not text.startswith(("{", "[")):
         return None
     objects = [_is_object(line) for line in lines if line.strip()]
     if 2 * sum(objects) > len(objects):
         return "jsonl"
-    values = _count_json(text.lstrip(), is_cut)
-    if values is None:
-        return None
-    return "jsonl" if not objects and not values and text.lstrip().startswith("{") else "json"
-
-
-def _count_json(text: str, is_cut: bool) -> int | None:
-    """Return how many JSON values follow each other in a text, which may be cut in the last; None for other text."""
-    at = values = 0
+    at = 0
     try:
         while at < len(text):
-            _, at = _DECODER.raw_decode(text, at)
+            at = _DECODER.raw_decode(text, at)[1]
             at += len(text[at:]) - len(text[at:].lstrip())
-            values += 1
     except RecursionError:
         return None
     except json.JSONDecodeError as error:
         # a text may begin with a bracket and a quote that is never closed, but has no keys then
         in_text = error.msg.startswith("Unterminated") and re.search(r'"\s*:', text[: error.pos])
-        return values if is_cut and (error.pos > len(text) - 10 or in_text) else None
-    return values
+        if not (is_cut and (error.pos > len(text) - 10 or in_text)):
+            return None
+    return "jsonl" if text[0] == "{" and not objects and not at else "json"
 
 
 def _is_object(line: str) -> bool:
@@ -325,54 +303,53 @@ def _is_object(line: str) -> bool:
         return False
 
 
-_DECLARATION = re.compile(r"<(\?xml\b|!doctype\s|(html|head|body|rss|tei|tmx|mediawiki)[\s>])", re.IGNORECASE)
+_DECLARATION = re.compile(r"<(\?xml\b|!doctype\s|(html|head|body|rss|tei|tmx|mediawiki)[\s>])", re.I)
 _COMMENTS = re.compile(r"(\s|<!--.*?-->)*", re.DOTALL)
-_TAG_LINE = re.compile(r"<([A-Za-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*>")
-_CLOSED = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?>[^<>]*(?:<[^<>]*>[^<>]*)*?</\1\s*>|<(?:br|hr|p)\s*/?>", re.I)
+_TAG_LINE = re.compile(r"<([a-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*>", re.I)
+_CLOSED = re.compile(r"<([a-z][\w:.-]*)(?:\s[^<>]*)?>[^<>]*(?:<[^<>]*>[^<>]*)*?</\1\s*>|<(?:br|hr|p)\s*/?>", re.I)
 _TIMES = re.compile(
-    r"(?m)^\s*(?:\d+:)?\d\d?:\d\d[,.]\d{2,3}\s*(?:-->|,\s*\d+:\d\d)|^\{\d+\}\{\d+\}|^\[\d+:\d\d\.\d+\]"
-    r"|^Dialogue: ?\d+,\d+:\d\d:"
+    r"(?:\d+:)?\d\d?:\d\d[,.]\d{2,3}\s*(?:-->|,\s*\d+:\d\d)|\{\d+\}\{\d+\}|\[\d+:\d\d\.\d+\]|Dialogue: ?\d+,"
 )
 
 
-def _find_markup(text: str, name: str | Path, is_cut: bool) -> Kind | None:
+def _find_markup(text: str, endings: Set[str], is_cut: bool) -> Kind | None:
     """Return whether a text is HTML, XML or subtitles, and not prose with a tag or a time in it."""
-    begins = text[match.end() :] if (match := _COMMENTS.match(text)) else text
+    begins = _COMMENTS.sub("", text, count=1)
     if _DECLARATION.match(begins):
         return "markup"
+    if endings & _TABLES:  # its cells may have tags
+        return None
     lines = [line.strip()[:2000] for line in islice((line for line in begins.split("\n") if line.strip()), 100)]
     if (first := _TAG_LINE.match(begins)) and (first[2] or lines[0] == first[0]):
         closed = f"</{first[1]}>"
-        if (closed in text or is_cut) and (first[2] or closed in lines):
+        if closed in lines or (first[2] and (closed in text or is_cut)):
             return "wikiextractor" if first[1] == "doc" and "title=" in first[2] else "markup"
     tagged = sum(bool(_CLOSED.search(line)) for line in lines)
-    is_called_so = PurePosixPath(str(name).lower().removesuffix(".gz")).suffix in (".html", ".htm", ".xhtml", ".xml")
-    if tagged and (is_called_so or 2 * tagged > len(lines)):
+    if 2 * tagged > len(lines) or (tagged and endings & {".html", ".htm", ".xhtml", ".xml"}):
         return "markup"
-    if begins.startswith("WEBVTT") or len(_TIMES.findall("\n".join(lines[:20]))) >= max(1, len(lines[:20]) // 5):
-        return "subtitles"
-    return None
+    times = sum(bool(_TIMES.match(line)) for line in lines[:20])
+    return "subtitles" if begins.startswith("WEBVTT") or 5 * times >= max(5, len(lines[:20])) else None
 
 
+_TABLES = {".csv", ".tsv", ".tab"}
 _NAMES = {"text", "sentence", "content", "body", "document", "title", "id", "url", "label", "language"}
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?$', re.IGNORECASE)  # for Excel
 _TOKEN = re.compile(r"\d+([-.]\d+)?(\t[^\t]*){9}")
 _SENTENCE_TEXT = re.compile(r"#\s*text\s*=")
 
 
-def _find_rows(lines: list[str], name: str | Path, field: str) -> Content:
+def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
     """Return whether lines are a table, CoNLL-U, other tokens, or numbered sentences; else they are text."""
     lines = lines[:100]
     rows = [line.rstrip("\r") for line in lines if line.strip()]
     tokens = [row for row in rows if not row.startswith("#")]
     if tokens and all(map(_TOKEN.fullmatch, tokens)):
         return Content("conllu" if any(map(_SENTENCE_TEXT.match, rows)) else "tokens")
-    is_called_so = {".csv", ".tsv", ".tab"} & {ending.lower() for ending in PurePosixPath(name).suffixes[-2:]}
     first = rows[0] if rows else ""
     names = {cell.strip(" \"'").lower() for cell in re.split("[,;\t]", first)} - {""}
-    if is_called_so or _SEPARATOR_LINE.match(first) or names & {*_NAMES, field.lower()}:
-        table, is_even = _find_table(lines, is_called_so)
-        if is_even or is_called_so or table.skipped:
+    if endings & _TABLES or _SEPARATOR_LINE.match(first) or names & {*_NAMES, field.lower()}:
+        table, is_even = _find_table(lines, endings)
+        if is_even or endings & _TABLES or table.skipped:
             return table
     cells = [row.split("\t") for row in tokens]
     if len(cells) > 4 and min(map(len, cells)) > 1:
@@ -414,40 +391,30 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
 # What is not read.
 
 
-_REFUSED: Mapping[str, tuple[str, str, str]] = {
+_INSTEAD = "and name the new file instead"
+_AS_TEXT = "Extract its text as plain text, or as JSON lines with a field `text`"
+_NO_TIMES = (
+    "{read} | sed -E '/^(WEBVTT.*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
+    r" s/^([{{][0-9]+[}}][{{][0-9]+[}}]|\[[0-9:.]+\])//' > {new}"
+)
+_REFUSED: Mapping[Kind, tuple[str, str, str]] = {
     "archive": ("an archive", "Unpack it, and name the files in it", ""),
-    "excel": ("an Excel workbook", "Save it as `CSV UTF-8`, and name that file instead", ""),
-    "document": ("a document of a word processor", "Save it as plain text (UTF-8), and name that file instead", ""),
-    "pdf": ("PDF", "Extract its text, and name that file instead", "pdftotext {old} {new}"),
-    "markup": ("HTML or XML", "Extract its text as plain text, or as JSON lines with a field `text`", ""),
-    "wikiextractor": (
-        "WikiExtractor's output with tags",
-        "Extract it again with `--json`, which writes JSON lines",
-        "",
-    ),
-    "subtitles": (
-        "subtitles",
-        "Remove numbers and times, and name the new file instead",
-        "{read} | sed -E '/^(WEBVTT.*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
-        r" s/^([{{][0-9]+[}}][{{][0-9]+[}}]|\[[0-9:.]+\])//' > {new}",
-    ),
+    "excel": ("an Excel workbook", f"Save it as `CSV UTF-8`, {_INSTEAD}", ""),
+    "document": ("a document of a word processor", f"Save it as plain text (UTF-8), {_INSTEAD}", ""),
+    "pdf": ("PDF", f"Extract its text, {_INSTEAD}", "pdftotext {old} {new}"),
+    "markup": ("HTML or XML", _AS_TEXT, ""),
+    "wikiextractor": ("WikiExtractor's output with tags", "Extract it with `--json`, which writes JSON lines", ""),
+    "subtitles": ("subtitles", f"Remove numbers and times, {_INSTEAD}", _NO_TIMES),
     "tokens": ("one word per line with annotations", "Write one sentence per line; CoNLL-U needs `# text =` lines", ""),
-    "numbered": (
-        "numbered sentences, each after a number and a tab",
-        "Remove the numbers, and name the new file instead",
-        "{read} | cut -f 2- > {new}",
-    ),
-    "utf-16": (
-        "{encoding}, not UTF-8",
-        "Save it as UTF-8 (in Excel: `CSV UTF-8`), and name the new file instead",
-        "{read} | iconv -f {encoding} -t UTF-8 > {new}",
-    ),
-    "warc": ("a web archive (WARC)", "Extract its texts as plain text, or as JSON lines with a field `text`", ""),
+    "numbered": ("numbered lines (number, tab, text)", f"Remove the numbers, {_INSTEAD}", "{read} | cut -f 2- > {new}"),
+    "utf-16": ("{encoding}, not UTF-8", f"Save it as UTF-8 (in Excel: `CSV UTF-8`), {_INSTEAD}",
+               "{read} | iconv -f {encoding} -t UTF-8 > {new}"),
+    "warc": ("a web archive (WARC)", _AS_TEXT, ""),
     "git-lfs": ("a pointer of Git LFS in place of the file", "Fetch the file itself", "git lfs pull"),
     "pickle": ("a pickle", "Write its texts as JSON lines", ""),
     "binary": ("not text", "Convert it to plain text in UTF-8", ""),
     "empty": ("empty", "Take it out, or restore it", ""),
-}
+}  # fmt: skip
 """What each kind is called, what to do, and with which command, if there is one."""
 
 

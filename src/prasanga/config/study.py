@@ -63,17 +63,21 @@ class TextConfig(ConfigSection):
     files: FilePattern
     """A path, pattern (`*`, `**`) or folder relative to `corpus.root`; or the address of Parquet (`hf://`, `s3://`,
     also with patterns, and `https://`), which is read where it is."""
-    format: Literal["auto", "text", "jsonl", "parquet", "dataset", "extracted", "pickle", "word"] = "auto"
-    """Plain text is UTF-8 (text). A field or column has the text in jsonl and parquet. A folder that the library
-    datasets saved on disk is a dataset. A table (CSV or TSV) of sentences found beforehand is extracted. A pickle is
-    {word: [sentence]}, as the program of the Bangla paper keeps them; nothing in it is run. A text file named after its
-    word, with one sentence per line, is word. By default, auto, the file's ending decides; text that turns out to be
-    JSON is read as jsonl, or refused. All but parquet and dataset may be compressed (.gz, .zst, .xz)."""
+    format: Literal[
+        "auto", "text", "jsonl", "json", "table", "conllu", "parquet", "dataset", "extracted", "pickle", "word"
+    ] = "auto"
+    """Plain text is UTF-8 (text). A field or column has the text in jsonl (one object per line), json (an array), table
+    (CSV, TSV) and parquet; conllu has it in `# text =` lines. A folder that the library datasets saved on disk is a
+    dataset. A table of sentences found beforehand is extracted. A pickle is {word: [sentence]}, as the program of the
+    Bangla paper keeps them; nothing in it is run. A text file named after its word, with one sentence per line, is
+    word. By default, auto, the file's first bytes decide, and its ending where these are text; other formats are
+    refused. All but parquet and dataset may be compressed (gzip, zstandard, xz, bzip2)."""
     documents: Literal["blank-line", "line", "file"] = "blank-line"
     """What ends a document of plain text. A context never crosses the border of its document. In the other formats each
     record is a document."""
     field: str = "text"
-    """Field or column that has the text, in jsonl, parquet and dataset."""
+    """Field or column that has the text; `translation.bn` is `bn` in `translation`. In parquet and dataset, the only
+    column of text counts if there is no column `text`."""
     columns: ColumnsConfig = ColumnsConfig()
     title: str | None = None
     """Title of this text in a release; null for its pattern."""

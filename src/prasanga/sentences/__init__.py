@@ -8,7 +8,7 @@ from prasanga.base import offered
 
 if TYPE_CHECKING:
     from prasanga.sentences.corpus import ReadingReport, Shard, fetch
-    from prasanga.sentences.files import common_settings, find_shards
+    from prasanga.sentences.files import common_settings, find_faults, find_shards
     from prasanga.sentences.matcher import Forms, Match, Matcher, longest, read_forms
     from prasanga.sentences.passages import extract_shard, read_sentences
     from prasanga.sentences.records import read_records

@@ -29,7 +29,7 @@ from prasanga.base.io import replacing, sha256_of_file
 logger = logging.getLogger(__name__)
 
 Errors = Literal["stop", "skip-line"]
-Format = Literal["text", "jsonl", "parquet", "dataset", "extracted", "pickle", "word"]
+Format = Literal["text", "jsonl", "json", "table", "conllu", "parquet", "dataset", "extracted", "pickle", "word"]
 
 LONGEST_LINE = 1 << 26
 """Bytes of the longest line that is read: memory holds a line several times."""
@@ -45,7 +45,7 @@ class Shard(NamedTuple):
         source: the file, relative to the root of the corpus; its name in the results, whatever the part.
         documents: where a document of plain text ends (blank-line, line, file).
         format: how the file is read.
-        field: field or column with the text, in jsonl, parquet and dataset.
+        field: field or column with the text, in jsonl, json, table, parquet and dataset.
         columns: columns with the stimulus and the sentence, in an extracted table.
         start: first byte of the part, which has the lines that begin from `start` to before `end`. In parquet, these
             are numbers of row groups.

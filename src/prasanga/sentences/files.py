@@ -1,7 +1,7 @@
 """Which files a corpus consists of, and how each is cut into parts.
 
-Planning looks only at names, sizes and, of a large Parquet file, its footer. Plain text is cut at line ends, Parquet
-between row groups; any other file is one part.
+Planning looks at names, sizes, the first bytes of each file and, of a large Parquet file, its footer. Plain text is
+cut at line ends, Parquet between row groups; any other file is one part.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.formats import BYTE_ORDER_MARK, COMPRESSED, find_compression, open_decompressed
+from prasanga.base.formats import COMPRESSED, Kind, find_compression, recognize_file, refuse
 from prasanga.base.io import made_from, read_document, write_document
 from prasanga.base.places import require_no_braces
 from prasanga.sentences.corpus import (
+    Errors,
     Format,
     RemoteFile,
     Shard,
@@ -33,30 +34,33 @@ from prasanga.sentences.corpus import (
     is_remote,
     open_columns,
 )
-from prasanga.sentences.records import FORMATS
+from prasanga.sentences.records import FORMATS, read_records
 
 logger = logging.getLogger(__name__)
 
 SENTENCES_VERSION = 1
 """Raise this number when the code finds other sentences or draws other segments: the corpus is then read again."""
 _LONGEST_NAME = 120  # a file's name may have 255 bytes, with its ending and the addition of a temporary name
-_SIGNATURES = {
-    b"PAR1": "Parquet",
-    b"ARROW1": "Arrow",
-    b"\x1f\x8b": "compressed by gzip",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd",
-    b"\xfd7zXZ": "compressed by xz",
-    b"PK\x03\x04": "a zip archive",
-    b"%PDF": "PDF",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-    b"\x80\x04": "a pickle",
-    b"\x80\x05": "a pickle",
-}
-"""The first bytes of files that are no text."""
+_KINDS: dict[Kind, Format] = {"jsonl": "jsonl", "json": "json", "table": "table", "conllu": "conllu"}
+_KINDS |= {"parquet": "parquet", "arrow": "dataset"}
+"""The format that a kind of file is read as; plain text goes by its ending."""
 
-_HEAD = 1 << 16  # bytes in which JSON is recognized
-_DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
+_TEXTS = {
+    "text",
+    "jsonl",
+    "json",
+    "table",
+    "conllu",
+    "markup",
+    "wikiextractor",
+    "subtitles",
+    "tokens",
+    "numbered",
+    "warc",
+}
+"""Kinds that are read as any format of text that is stated; its reader says what does not fit."""
+
+_MOST_FAULTS = 10  # files that a message names
 
 
 def find_shards(
@@ -84,7 +88,7 @@ def find_shards(
 
     Raises:
         InputError: an entry names no file; a folder has no text in it or may not be searched; a file is named twice,
-            or two files would get the same name; a file is of another format than its name says.
+            or two files would get the same name; files are empty, or of a format that is not read.
     """
     texts = list(texts)
 
@@ -137,7 +141,7 @@ def _find_files(
     servers: _Servers,
 ) -> dict[str, Shard]:
     """Return the files, whole, by name."""
-    found: list[Shard] = []
+    found, faults = list[Shard](), dict[str, str]()
     for number, text in enumerate(texts):
         columns = text.get("columns", {})
         like = Shard(
@@ -154,7 +158,7 @@ def _find_files(
                 for url, size, state in servers.find(text["files"])
             ]
         else:
-            found += _find_local(root, text, like)
+            found += _find_local(root, text, like, faults)
     shards: dict[str, Shard] = {}
     real = {whole.path: whole.path if is_remote(whole.path) else os.path.realpath(whole.path) for whole in found}
     own: dict[str, Shard] = {}  # of several names of a file, the one without links counts
@@ -174,21 +178,25 @@ def _find_files(
                 " the pattern or rename the file."
             )
         shards[name] = whole
+    if said := [faults[whole.path] for whole in shards.values() if whole.path in faults]:
+        rest = [f"and {len(said) - _MOST_FAULTS} more."] if len(said) > _MOST_FAULTS else []
+        raise InputError("corpus.texts: " + "\n  ".join([*said[:_MOST_FAULTS], *rest]))
     return shards
 
 
-def _find_local(root: Path, text: Mapping[str, Any], like: Shard) -> list[Shard]:
-    """Return the files of an entry on this machine."""
-    wanted, shards = text.get("format", "auto"), []
-    named = _list_files(root, text["files"], wanted)
+def _find_local(root: Path, text: Mapping[str, Any], like: Shard, faults: dict[str, str]) -> list[Shard]:
+    """Return the files of an entry on this machine; what is wrong with one goes into `faults`, by its path."""
+    named, shards = _list_files(root, text["files"], text.get("format", "auto")), list[Shard]()
     require_no_braces(named)
-    for source, its_format in named.items():
+    for source, by_name in named.items():
         path = (root / source).as_posix()
         status = os.stat(path)  # noqa: PTH116
         if not stat.S_ISREG(status.st_mode):
             raise InputError(f"corpus.texts: {source!r} is a pipe or a device. Put a file there, or leave it out.")
-        found = _by_content(path, source) if wanted == "auto" and its_format == "text" else its_format
-        shards.append(like._replace(path=path, source=source, format=found, size=status.st_size))
+        chosen, fault = _choose_format(path, text, by_name)
+        if fault:
+            faults[path] = f"the file {source!r} {fault}"
+        shards.append(like._replace(path=path, source=source, format=chosen, size=status.st_size))
     return shards
 
 
@@ -263,7 +271,7 @@ def _walk(base: Path) -> Iterator[Path]:
 
 def _list_folder(root: Path, folder: str, wanted: Any) -> dict[str, Format]:
     """Return the files of a folder and its subfolders that are known by their ending."""
-    by_ending = "text" if wanted == "word" else wanted
+    by_ending = {"word": "text", "extracted": "table", "json": "jsonl"}.get(wanted, wanted)
     prefix = "" if folder in (".", "") else PurePosixPath(folder).as_posix() + "/"
     found: dict[str, Format] = {}
     for name in sorted(_find(root / folder, "**"), key=_order):
@@ -304,56 +312,46 @@ def _is_data(file: Path) -> bool:
     return file.name in names
 
 
-def _by_content(path: str, source: str) -> Format:
-    """Return the format of a file with the name of a text: JSON lines are read as such, anything else is refused."""
+def _choose_format(path: str, text: Mapping[str, Any], by_name: Format) -> tuple[Format, str]:
+    """Return how a file is read, and what is wrong with it, if it cannot be; what the config states comes first."""
     try:
-        with open_decompressed(path) as stream:
-            head = stream.read(_HEAD)
-    except InputError:
-        return "text"  # the job that reads it says what is wrong
-    for signature, kind in _SIGNATURES.items():
-        if head.startswith(signature):
-            raise InputError(
-                f"corpus.texts: the file {source!r} is {kind}, not text. Convert it, or give it the ending of its"
-                f" format ({', '.join(FORMATS)}, with {', '.join(COMPRESSED)} if it is compressed)."
-            )
-    text = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").lstrip()
-    if not text.startswith(("{", "[")):
-        return "text"
-    lines = text.split("\n")[: -1 if len(head) == _HEAD else None]
-    objects = [_is_object(line) for line in lines if line.strip()]
-    if 2 * sum(objects) > len(objects) or (not objects and text.startswith("{")):
-        return "jsonl"
-    if _is_json(text, is_cut=len(head) == _HEAD):
-        raise InputError(
-            f"corpus.texts: the file {source!r} holds JSON, but not one object per line. Write one object per line (`jq"
-            " -c '.[]'` for an array, `jq -c .` for objects) and `format: jsonl, field: text`; to read the JSON itself"
-            " as text, write `format: text`."
-        )
-    return "text"
+        content = recognize_file(path, text.get("field", "text"))
+    except InputError as error:
+        return by_name, str(error).removeprefix(path).lstrip(": ")
+    stated, kind = text.get("format", "auto"), content.kind
+    chosen = by_name if stated != "auto" or kind not in _KINDS else _KINDS[kind]
+    if chosen == "table" and stated == "auto":
+        columns = {*text.get("columns", {"stimulus": "word", "sentence": "sentence"}).values()}
+        chosen = "extracted" if columns <= {*content.columns} else "table"
+    if content.compression and chosen in ("parquet", "dataset"):
+        return chosen, "is compressed as a whole. Decompress it, and name the new file instead."
+    texts = {"text", *_KINDS} - {"parquet", "arrow"} if stated == "auto" else _TEXTS
+    reads = {"parquet": {"parquet"}, "dataset": {"arrow"}, "pickle": {"pickle", "binary", *_TEXTS}}.get(chosen, texts)
+    if kind in reads:
+        return chosen, ""
+    if refusal := refuse(path, content):
+        return chosen, refusal + (" To read it as it is, write `format: text` in its entry." if kind in _TEXTS else "")
+    return chosen, f"is {kind}, not {chosen}. Write `format: {_KINDS.get(kind, 'text')}` in its entry, or rename it."
 
 
-def _is_json(text: str, *, is_cut: bool) -> bool:
-    """Return whether a text is JSON values one after the other; `is_cut` if it ends anywhere in them."""
-    at = 0
-    try:
-        while at < len(text):
-            _, at = _DECODER.raw_decode(text, at)
-            at += len(text[at:]) - len(text[at:].lstrip())
-    except RecursionError:
-        return False
-    except json.JSONDecodeError as error:
-        # a text may begin with a bracket and a quote that is never closed, but has no keys then
-        in_text = error.msg.startswith("Unterminated") and re.search(r'"\s*:', text[: error.pos])
-        return is_cut and bool(error.pos > len(text) - 10 or in_text)
-    return True
+def find_faults(files: Iterable[Shard], errors: Errors = "stop") -> list[str]:
+    """Return what is wrong with files that a plan can see: it reads the first record of each.
 
+    These are wrong or missing columns and fields, files without text, and bytes that are not UTF-8. `find_shards` has
+    looked at the format of every file, so that a few dozen files are enough here.
 
-def _is_object(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line, strict=False), dict)
-    except (ValueError, RecursionError):
-        return False
+    Args:
+        files: whole files, such as `TextsPlan.sampled_files()`; those behind a URL are passed over.
+        errors: as in `read_records`.
+    """
+    faults = list[str]()
+    for shard in files:
+        try:
+            if not is_remote(shard.path):
+                next(read_records(shard.whole(), errors), None)
+        except InputError as error:
+            faults.append(str(error))
+    return faults
 
 
 class _Servers:

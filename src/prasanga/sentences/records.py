@@ -1,4 +1,4 @@
-"""Corpora of records: JSON lines, CSV, Parquet, Arrow, and sentences released by word.
+"""Corpora of records: JSON, tables, CoNLL-U, Parquet, Arrow, and sentences released by word.
 
 Each record is a document. Its number in the file, from 0, identifies it as a byte offset identifies a line of text;
 records that are left out have a number too. Memory holds one record, or a few rows of a column.
@@ -11,16 +11,19 @@ import json
 import logging
 import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.formats import COMPRESSED, open_decompressed
+from prasanga.base.formats import COMPRESSED, HEAD, open_decompressed, recognize, refuse
 from prasanga.sentences.corpus import (
     Errors,
     Format,
@@ -35,11 +38,16 @@ from prasanga.sentences.corpus import (
 START = "start"
 """Column of an extracted table with the character at which the stimulus begins; a table may lack it."""
 
+LARGEST_JSON = 1 << 28
+"""Bytes of the largest JSON that is not one object per line: memory holds it several times."""
+
 _ROWS = 256  # of a column that are held at a time
 _BUFFER = 1 << 20
 _LONGEST_CELL = 1 << 28  # characters; the default of the csv module is 2^17, less than many documents
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
+_COMMENT = re.compile(r"#\s*(text|newdoc\b.*?)\s*(?:=\s*(.*)|$)")
+_BETWEEN = re.compile(r"[\s,]*")
 _SKIP = "or write `corpus.errors: skip-line` to leave such records out and count them"
 
 logger = logging.getLogger(__name__)
@@ -74,9 +82,11 @@ def read_records(shard: Shard, errors: Errors = "stop", counts: ReadingReport | 
     Args:
         shard: the file, in one of these formats; all but parquet and dataset may be compressed (`open_decompressed`).
             `text` has one record per line; `word` too, each a sentence for the word in the file's name; `jsonl` has a
-            JSON object per line, whose `field` may be a path through nested objects (`meta.body`); `parquet` has a
-            column of strings; `dataset` is an Arrow file, as the library datasets writes it; `extracted` is CSV, or TSV
-            by its ending, with a header; `pickle` is {word: [sentence]}, read without running anything.
+            JSON object per line, `json` an array of objects, or objects one after the other; `table` has a header and a
+            column with the text, `extracted` columns with a stimulus and a sentence; `conllu` has `# text =` lines;
+            `parquet` has a column of strings; `dataset` is an Arrow file, as the library datasets writes it; `pickle`
+            is {word: [sentence]}, read without running anything. `field` may be a path through nested objects or
+            columns (`meta.body`).
         errors: stop at a record that cannot be used (not UTF-8, not JSON, no such field, no text in it), or leave it
             out and count it. A damaged file and a missing column always stop.
         counts: counts to add to, complete when the iterator is exhausted. `bytes` are those of the decompressed file,
@@ -132,47 +142,90 @@ def _not_utf8(error: UnicodeDecodeError, line: int, offset: int) -> _UnusableErr
 
 
 # --------------------
-# JSON lines.
+# JSON.
 
 
 def _read_json_lines(shard: Shard, counts: ReadingReport) -> _Found:
     number = 0
     for line, offset, raw in read_lines(Path(shard.path), counts):
-        if raw.strip():
-            try:
-                yield Record(_text_in_json(raw, line, offset, shard.field), number)
-            except _UnusableError as problem:
-                yield problem
-            number += 1
+        if not raw.strip():
+            continue
+        try:
+            record: object = _DECODER.decode(raw.decode())
+        except UnicodeDecodeError as error:
+            yield _not_utf8(error, line, offset)
+        except (ValueError, RecursionError) as error:
+            begins = repr(raw[:60].decode(errors="replace").strip())
+            yield _UnusableError(
+                f"line {line} is not JSON ({error}); it begins with {begins}. Each line must be one object, such as"
+                f' {{"{shard.field}": "..."}}; write `format: json` for an array. Correct it, {_SKIP}.'
+            )
+        else:
+            yield _text_in_json(record, f"line {line}", number, shard.field)
+        number += 1
 
 
-def _text_in_json(raw: bytes, line: int, offset: int, field: str) -> str:
-    """Return the text under `field` of one line, or raise an _UnusableError."""
+def _read_json(shard: Shard, counts: ReadingReport) -> _Found:
+    """Yield the objects of a file: elements of arrays, or one after the other. Memory holds the file."""
+    with open_decompressed(shard.path) as stream:
+        raw = stream.read(LARGEST_JSON + 1)
+    counts.bytes, counts.lines = counts.bytes + len(raw), counts.lines + raw.count(b"\n")
+    problem, number, at, is_array = "", 0, 0, False
+    if len(raw) > LARGEST_JSON:
+        problem = (
+            f"more than {LARGEST_JSON} bytes of JSON that is not one object per line. Write JSON lines (`jq -c '.[]'`)"
+        )
     try:
-        record: object = _DECODER.decode(raw.decode())
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _not_utf8(error, line, offset) from None
-    except (ValueError, RecursionError) as error:
-        begins = repr(raw[:60].decode(errors="replace").strip())
-        raise _UnusableError(
-            f"line {line} is not JSON ({error}); it begins with {begins}. Each line must be one object, such as"
-            f' {{"{field}": "..."}}. Correct it, {_SKIP}.'
-        ) from None
+        text, problem = "", problem or describe_not_utf8(error.start, raw.count(b"\n", 0, error.start) + 1, error)
+    while not problem and ((at := _BETWEEN.match(text, at).end()) < len(text) or is_array):  # type: ignore[union-attr]
+        if text.startswith("]" if is_array else "[", at):
+            is_array, at = not is_array, at + 1
+            continue
+        try:
+            record, at = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            problem = (
+                f"record {number} (from 0) is not JSON ({error}). The file is truncated or damaged: fetch it again"
+            )
+        else:
+            record = {shard.field: record} if isinstance(record, str) else record
+            yield _text_in_json(record, f"record {number} (from 0)", number, shard.field)
+            number += 1
+    if problem:
+        raise InputError(f"{shard.path}: {problem.rstrip('.')}.")
+
+
+def _text_in_json(record: object, place: str, number: int, field: str) -> Record | _UnusableError:
+    """Return the text under `field` of an object as a record."""
+    text: Any = record
     # a name may itself have a dot in it
     for name in [field] if isinstance(record, dict) and field in record else field.split("."):
-        if not isinstance(record, dict) or name not in record:
-            found = _listed("Fields", list(record)) if isinstance(record, dict) else f"Found: {_shorten(record)}"
-            raise _UnusableError(
-                f"line {line} has no field {name!r} (`field: {field}`). {found}. Write the one with the text as"
-                f" `field:` of this entry of `corpus.texts`, {_SKIP}."
+        if not isinstance(text, dict) or name not in text:
+            names = list(_name_fields(record))
+            lists = [f", or take {name} out (`jq -c '.{name}'`)" for name in names if name.endswith("[]")]
+            found = _listed("Fields", names) if isinstance(record, dict) else f"Found: {_shorten(record)}"
+            array = "; an array is `format: json`" if isinstance(record, list) else ""
+            return _UnusableError(
+                f"{place} has no field {name!r} (`field: {field}`). {found}{array}. Write the one with the text as"
+                f" `field:` of this entry of `corpus.texts`{''.join(lists[:1])}, {_SKIP}."
             )
-        record = record[name]
-    if not isinstance(record, str) or (b"\\u" in raw and not _is_unicode(record)):
-        raise _UnusableError(
-            f"line {line} has {_shorten(record)} in the field {field!r}, where text (a string of whole characters) is"
+        text = text[name]
+    if not isinstance(text, str) or not _is_unicode(text):
+        return _UnusableError(
+            f"{place} has {_shorten(text)} in the field {field!r}, where text (a string of whole characters) is"
             f" wanted. Name another field (`field:` of this entry of `corpus.texts`), correct it, {_SKIP}."
         )
-    return record
+    return Record(text, number)
+
+
+def _name_fields(record: object, before: str = "") -> Iterator[str]:
+    """Yield the names of the fields of an object: those of objects in it with a dot, lists of objects with brackets."""
+    for name, value in record.items() if isinstance(record, dict) else ():
+        inner = list(_name_fields(value, f"{before}{name}."))
+        is_list = isinstance(value, list) and any(isinstance(each, dict) for each in value)
+        yield from inner or [f"{before}{name}{'[]' if is_list else ''}"]
 
 
 def _shorten(value: object) -> str:
@@ -194,44 +247,89 @@ def _listed(what: str, names: Sequence[str]) -> str:
 
 
 # --------------------
-# CSV and TSV.
+# Tables: CSV, TSV, and others with a delimiter.
 
 
 def _read_table(shard: Shard, counts: ReadingReport) -> _Found:
     """Yield the rows of a table. Bytes that are not UTF-8 are kept as surrogates, so that quotes and cells stay."""
-    path, (stimulus, sentence) = Path(shard.path), shard.columns
+    path, is_extracted = Path(shard.path), shard.format == "extracted"
+    with open_decompressed(path) as stream:
+        table = recognize(stream.read(HEAD + 1), f"{path}.csv")
+    if table.kind != "table":
+        raise InputError(f"{path}: {refuse(path, table) or f'is {table.kind}, not a table.'}")
     csv.field_size_limit(_LONGEST_CELL)
-    lines = (raw.decode(errors="surrogateescape") for _, _, raw in read_lines(path, counts))
-    kind, delimiter = ("TSV", "\t") if ".tsv" in map(str.lower, path.suffixes[-2:]) else ("CSV", ",")
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    lines = (raw.decode(errors="surrogateescape") for line, _, raw in read_lines(path, counts) if line > table.skipped)
+    rows = csv.reader(lines, **table.dialect)
     try:
-        header = next((row for row in rows if row), [])
-        for column in shard.columns:
-            if header.count(column) != 1:
-                raise InputError(
-                    f"{path}: the column {column!r} is {'twice' if column in header else 'not'} in the table's first"
-                    f" row. {_listed('Columns', header)}. Write their names as `columns: {{stimulus: ..., sentence:"
-                    " ...}` of this entry of `corpus.texts`."
-                )
+        header = [cell.strip() for cell in next((row for row in rows if row), [])]
+        places = [_find_column(shard, header, name) for name in (shard.columns if is_extracted else [shard.field])]
+        starts = header.index(START) if is_extracted and START in header else None
         for number, row in enumerate(row for row in rows if row):
-            cells = dict(zip(header, row, strict=False))
-            word, text = cells.get(stimulus, "").strip(), cells.get(sentence, "")
+            cells = [row[place] if place < len(row) else "" for place in places]
+            word = cells[0].strip() if is_extracted else None
             if len(row) != len(header):
                 problem = f"has {len(row)} cell(s), but the header has {len(header)}. Correct it"
-            elif not _is_unicode(word + text):
+            elif not _is_unicode("".join(cells)):
                 problem = "is not UTF-8. Convert the file to UTF-8"
-            elif not word:
-                problem = f"has no stimulus ({stimulus!r}). Correct it"
+            elif word == "":
+                problem = f"has no stimulus ({shard.columns[0]!r}). Correct it"
             else:
-                start = cells.get(START, "")
-                yield Record(text, number, word, int(start) if start.isdecimal() and len(start) < 10 else None)
+                start = row[starts] if starts is not None else ""
+                yield Record(cells[-1], number, word, int(start) if start.isdecimal() and len(start) < 10 else None)
                 continue
-            yield _UnusableError(f"row {number} (from 0, ends at line {rows.line_num}) {problem}, {_SKIP}.")
+            line = rows.line_num + table.skipped
+            yield _UnusableError(f"row {number} (from 0, ends at line {line}) {problem}, {_SKIP}.")
     except csv.Error as error:
         raise InputError(
-            f"{path}: line {rows.line_num} is no {kind} ({error}). A cell with a quote, a line end or a separator must"
-            ' be in double quotes, with each quote in it doubled (""). Correct it.'
+            f"{path}: line {rows.line_num + table.skipped} is no row of a table ({error}). A cell with a quote, a line"
+            f" end or a separator ({table.dialect['delimiter']!r}) must be in double quotes, with each quote in it"
+            ' doubled (""). Correct it.'
         ) from None
+
+
+def _find_column(shard: Shard, header: Sequence[str], name: str) -> int:
+    """Return the place of a column, in whatever case where no other has its name."""
+    lower = [column.lower() for column in header]
+    for names, wanted in ((header, name), (lower, name.lower())):
+        if names.count(wanted) == 1:
+            return names.index(wanted)
+    key = "columns: {stimulus: ..., sentence: ...}" if shard.format == "extracted" else "field: ..."
+    raise InputError(
+        f"{shard.path}: the column {name!r} is {'twice' if name in header else 'not'} in the table's first row."
+        f" {_listed('Columns', header)}. Write its name as `{key}` of this entry of `corpus.texts`; a table whose first"
+        " row has no names needs one that has."
+    )
+
+
+# --------------------
+# CoNLL-U: the texts of its sentences.
+
+
+def _read_conllu(shard: Shard, counts: ReadingReport) -> _Found:
+    """Yield documents, which `# newdoc` begins; without it, each sentence is one."""
+    number, texts = 0, list[str]()
+    is_document = has_tokens = has_text = False
+    for line, offset, raw in chain(read_lines(Path(shard.path), counts), [(0, 0, b"# newdoc"), (0, 0, b"")]):
+        try:
+            comment = _COMMENT.match(content := raw.decode().strip())
+        except UnicodeDecodeError as error:
+            yield _not_utf8(error, line, offset)
+            continue
+        if comment and comment[1] == "text":
+            texts.append(comment[2] or "")
+            has_text = True
+        has_tokens |= content[:1].isdecimal()
+        begins = comment and comment[1].startswith("newdoc")
+        if has_tokens and not has_text and not content:
+            yield _UnusableError(
+                f"the sentence before line {line or counts.lines + 1} has no `# text =`. Add it, {_SKIP}."
+            )
+        if texts and (begins or (not content and not is_document)):
+            yield Record("\n".join(texts), number)
+            number, texts = number + 1, []
+        if not content:
+            has_tokens = has_text = False
+        is_document |= bool(begins)
 
 
 # --------------------
@@ -260,11 +358,11 @@ def _parquet_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.A
     """Yield some rows, and the number of the first."""
     # without `pre_buffer`, and with a buffer, the column of a whole row group is not read at once
     file = pq.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False)
-    _require_strings(shard, file.schema_arrow)
+    path = _find_text_column(shard, file.schema_arrow)
     first = sum(file.metadata.row_group(number).num_rows for number in range(shard.start))
     groups = range(file.num_row_groups)[shard.start : shard.end]
-    for batch in file.iter_batches(_ROWS, groups, columns=[shard.field]):
-        yield first, batch.column(0)
+    for batch in file.iter_batches(_ROWS, groups, columns=[".".join(path)]):
+        yield first, _take_column(batch, path)
         first += batch.num_rows
 
 
@@ -273,11 +371,11 @@ def _arrow_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.Arr
     is_file = source.read(6) == b"ARROW1"
     source.seek(0)
     reader = ipc.open_file(source) if is_file else ipc.open_stream(source)
-    _require_strings(shard, reader.schema)
+    path = _find_text_column(shard, reader.schema)
     batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
     first = 0
     for batch in batches:
-        column = batch.column(shard.field)
+        column = _take_column(batch, path)
         for begin in range(0, len(column), _ROWS):
             yield first + begin, column.slice(begin, _ROWS)
         first += len(column)
@@ -285,15 +383,50 @@ def _arrow_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.Arr
         _require_end(shard.path, source)
 
 
-def _require_strings(shard: Shard, schema: pa.Schema) -> None:
-    kind = schema.field(shard.field).type if schema.names.count(shard.field) == 1 else pa.null()
+def _take_column(batch: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
+    column = batch.column(path[0])
+    return pc.struct_field(column, list(path[1:])) if path[1:] else column
+
+
+def _find_text_column(shard: Shard, schema: pa.Schema) -> tuple[str, ...]:
+    """Return the path of the column with the text: that of `field`, or the only one with text if there is no `text`."""
+    kinds = dict(_list_columns(schema))
+    texts = [path for path, kind in kinds.items() if _is_text(kind)]
+    # a name may itself have a dot in it
+    for path in ((shard.field,), tuple(shard.field.split("."))):
+        if path in texts and schema.names.count(path[0]) == 1:
+            return path
+    if shard.field == "text" and len(texts) == 1 and not any(path[0] == "text" for path in kinds):
+        return texts[0]
+    names = [f"{'.'.join(path)!r} ({kind})" for path, kind in kinds.items()]
+    wrong, remedy = (
+        "there is no column",
+        "Write the one with the text as `field:` of this entry of `corpus.texts`; a list of texts needs a row for each"
+        " (`explode`).",
+    )
+    if schema.names.count(shard.field.split(".")[0]) > 1:
+        wrong, remedy = "there are two columns", "Give each a name of its own."
+    raise InputError(
+        f"{shard.path}: {wrong} {shard.field!r} of text (string). Columns found: {', '.join(names[:20]) or 'none'}"
+        f"{', ...' if len(names) > 20 else ''}. {remedy}"
+    )
+
+
+def _list_columns(
+    fields: Iterable[pa.Field], before: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], pa.DataType]]:
+    """Yield the path and type of each column, those within structs too."""
+    for field in fields:
+        path = (*before, field.name)
+        if pa.types.is_struct(field.type):
+            yield from _list_columns(field.type, path)
+        else:
+            yield path, field.type
+
+
+def _is_text(kind: pa.DataType) -> bool:
     values = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if not (pa.types.is_string(values) or pa.types.is_large_string(values) or pa.types.is_string_view(values)):
-        kinds = ", ".join(f"{field.name!r} ({field.type})" for field in list(schema)[:20])
-        raise InputError(
-            f"{shard.path}: there is no column {shard.field!r} of text (string). Columns found: {kinds or 'none'}."
-            " Write the one with the text as `field:` of this entry of `corpus.texts`."
-        )
+    return bool(pa.types.is_string(values) or pa.types.is_large_string(values) or pa.types.is_string_view(values))
 
 
 def _require_end(path: str, source: BinaryIO) -> None:
@@ -359,7 +492,10 @@ _READERS: Mapping[Format, _FormatReader] = {
     "text": _FormatReader(_read_lines, (".txt", ".text", ".bn", ".hi", ".en")),
     "word": _FormatReader(_read_lines),
     "jsonl": _FormatReader(_read_json_lines, (".jsonl", ".ndjson")),
-    "extracted": _FormatReader(_read_table, (".csv", ".tsv")),
+    "json": _FormatReader(_read_json),
+    "table": _FormatReader(_read_table, (".csv", ".tsv", ".tab")),
+    "extracted": _FormatReader(_read_table),
+    "conllu": _FormatReader(_read_conllu, (".conllu", ".conllup")),
     "pickle": _FormatReader(_read_pickle, (".pkl", ".pickle")),
     "parquet": _FormatReader(_read_column, (".parquet",)),
     "dataset": _FormatReader(_read_column, (".arrow",)),
