@@ -141,7 +141,7 @@ def test_a_run_without_a_terminal_says_how_far_it_is(tmp_path: Path, capsys: pyt
     watch = Watch(tmp_path)
     wrong = "Unable to guess the account.\nsacct: fatal: no controller\n"
     begun, log = "running or in a queue: ", logs / "2.snakemake.log"
-    says = f"No step is done yet. {log} says: "
+    says = f"No step has ended for 30 s. {log} says: "
     for added, seconds, lines in (
         (
             f"rule embed:\n    jobid: 4\n{wrong}localcheckpoint check:\n",
@@ -167,8 +167,14 @@ def test_a_run_without_a_terminal_says_how_far_it_is(tmp_path: Path, capsys: pyt
         with log.open("a", encoding="utf-8") as file:
             file.write(added)
         watch.began = time.monotonic() - seconds
+        if seconds <= 30:
+            watch.advanced = watch.began
         watch.report()
         assert capsys.readouterr().err.splitlines() == lines
+    for added, killed in (("", False), ("Command 'x' died with <Signals.SIGKILL: 9>.\n", True)):
+        with log.open("a", encoding="utf-8") as file:
+            file.write(added)
+        assert watch.finds_kill() is killed
 
 
 def test_a_study_has_one_run_at_a_time(tmp_path: Path) -> None:

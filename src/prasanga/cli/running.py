@@ -39,6 +39,7 @@ _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study
 
 _NOTES = Path(".snakemake")
 _N_EFFECTS = 4
+_LESS = "Run fewer jobs at a time (`--cores 1`), or give them more (`mem_mb` of the rule in the profile)."
 _OWN_NEWS = ("Using workflow specific profile", "Creating specified working directory")
 _EVERY, _PATIENCE, _GRACE = 10, 30, 20  # seconds: between two lines, without a finished step, from signal to kill
 _N_WRONG = 3
@@ -259,23 +260,19 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
     is_free, is_new = asked.get("dry_run") or "--unlock" in asked.get("others", ()), not folder.exists()
     line = snakemake_command(folder, targets, draws_bars=not (verbose or is_free), **asked)
     with nullcontext() if is_free else only_run(folder) as held:
-        status = follow(line, held, None if is_free else Watch(folder))
+        watch = None if is_free else Watch(folder)
+        status = follow(line, held, watch)
     if is_new and status == UNUSABLE:
         shutil.rmtree(folder, ignore_errors=True)  # of a mistyped config
     if status == INTERRUPTED:
         typer.echo("Stopped. Finished jobs are kept; the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED)
-    if status < 0:
-        typer.echo(
-            f"Snakemake was killed ({signal.Signals(-status).name}); a system that runs out of memory does so. Finished"
-            " jobs are kept; the same command goes on from there. If it happens again, run fewer jobs at a time"
-            " (`--cores 1`), or give the run more memory.",
-            err=True,
-        )
-        return FAILED
-    if status == FAILED:
-        said = "Not finished. Finished jobs are kept; correct what failed, and the same command goes on from there."
+    if status < 0 or status == FAILED:
+        killed = "Snakemake was" if status < 0 else "A job was" if watch and watch.finds_kill() else ""
+        said = f"{killed} killed; a system that runs out of memory does so. {_LESS} " if killed else ""
+        said += "Not finished. Finished jobs are kept; correct what failed, and the same command goes on from there."
         typer.echo(said, err=True)
+        return FAILED
     if status or is_free:
         return status
     if missing := _find_missing(folder, targets, asked.get("others", ())):
@@ -358,27 +355,34 @@ class Watch:
 
     def __init__(self, folder: Path) -> None:
         """Take the logs of a study that are there by now for those of other runs."""
-        self._folder, self.began = folder / _NOTES / "log", time.monotonic()
+        self._folder = folder / _NOTES / "log"
+        self.began = self.advanced = time.monotonic()
         self._earlier, self._log = set(self._folder.glob("*.log")), Path()
         self._n_read, self._done, self._running, self._wrong = 0, "", Counter[str](), list[str]()
 
     def report(self) -> None:
-        """Print the steps that are done and what runs, and errors of a queue that no job has come through yet."""
-        seconds, printed = time.monotonic() - self.began, self._read()
-        self._done = "".join(_STEPS.findall(printed)[-1:]) or self._done
+        """Print the steps that are done and what runs, and errors in the log once no step has ended for a while."""
+        now, printed = time.monotonic(), self._read()
+        if steps := _STEPS.findall(printed):
+            self._done, self.advanced = steps[-1], now
         self._running.update(_BEGUN.findall(printed))
         self._running.subtract(_ENDED.findall(printed))
         self._wrong = [*self._wrong, *_WRONG.findall(printed)][-_N_WRONG:]
-        if not self._done and seconds >= _PATIENCE:
+        if now - self.advanced >= _PATIENCE:
             for text in self._wrong:
-                typer.echo(printable(f"No step is done yet. {self._log} says: {text.strip()}"), err=True)
+                waited = f"No step has ended for {now - self.advanced:.0f} s."
+                typer.echo(printable(f"{waited} {self._log} says: {text.strip()}"), err=True)
             self._wrong = []
         if not sys.stderr.isatty():
             names = [
                 f"{rule} ({number})" if number > 1 else rule for rule, number in self._running.items() if number > 0
             ]
             what = f"; running or in a queue: {', '.join(names)}" if names else ""
-            typer.echo(f"{seconds:.0f} s: {self._done or 'no'} steps done{what}", err=True)
+            typer.echo(f"{now - self.began:.0f} s: {self._done or 'no'} steps done{what}", err=True)
+
+    def finds_kill(self) -> bool:
+        """Return whether the system, or a queue, has killed a job, as far as the end of the log says so."""
+        return bool(re.search(r"SIGKILL|OUT_OF_MEMORY|OOM", self._read()))
 
     def _read(self) -> str:
         """Return the whole lines that were added to the log of this run."""
