@@ -17,7 +17,7 @@ import sys
 import numpy as np
 from scipy import stats
 
-from prasanga.likelihoods.labels import LabelCounts, balance, balance_clusters, cluster_p_value, label_p_value
+from prasanga.likelihoods.bias import LabelCounts, balance, balance_clusters, cluster_p_value, label_p_value
 
 SIZES = (8, 12, 20, 50, 100, 700)
 TRUTHS = (0.5, 0.6, 0.75, 0.9)

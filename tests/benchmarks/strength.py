@@ -15,7 +15,7 @@ import numpy as np
 
 from prasanga.associations.strength import CosineStudies, Roles, Space
 from prasanga.likelihoods.categories import TermScores
-from prasanga.likelihoods.term_strength import TermStudies
+from prasanga.likelihoods.strength import TermStudies
 from prasanga.stats.permutation import Units
 from prasanga.stats.strength import Rule, measure_strength
 

@@ -31,7 +31,7 @@ from prasanga.associations import ceat
 from prasanga.base.seeds import generator
 from prasanga.embeddings import load_encoder
 from prasanga.lexicon import load_lexicon
-from prasanga.likelihoods.labels import LabelCounts, balance
+from prasanga.likelihoods.bias import LabelCounts, balance
 from prasanga.models import ModelOptions
 from prasanga.models.packaged import write_packaged_model
 from prasanga.samples import Segment, cut

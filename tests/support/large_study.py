@@ -20,9 +20,9 @@ import yaml
 
 from prasanga.lexicon import categories_of, forms_table, load_lexicon
 from prasanga.likelihoods import bias_percentage
-from prasanga.likelihoods.bias import pair_differences
 from prasanga.likelihoods.structures import TRAITS_SCHEMA, compare_structures, spread_by_structure
 from prasanga.pairs import statistics
+from prasanga.pairs.preferences import pair_differences
 from prasanga.samples.drawing import COVERAGE_SCHEMA
 from prasanga.schema import TABLES
 

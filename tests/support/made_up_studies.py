@@ -11,7 +11,7 @@ import report_pages
 from loss_columns import losses
 from report_tables import SCHEMA, SETS, arrange_ceat, estimate
 
-from prasanga.likelihoods.labels import why_not_found
+from prasanga.likelihoods.bias import why_not_found
 from prasanga.report.study import Results
 from prasanga.schema import TABLES
 

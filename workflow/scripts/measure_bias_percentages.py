@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from prasanga.base.results import Task
-from prasanga.likelihoods.bias import bias_percentage, pair_differences, read_scores
+from prasanga.likelihoods.bias import bias_percentage
+from prasanga.pairs.preferences import pair_differences, read_scores
 
 task = Task(snakemake, "likelihoods")
 task.require_one_version(task.input.scores, task.input.twins)

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from prasanga.base.results import Task
-from prasanga.likelihoods.bias import read_scores
-from prasanga.likelihoods.labels import measure_pair_strengths
+from prasanga.likelihoods.strength import measure_pair_strengths
+from prasanga.pairs.preferences import read_scores
 from prasanga.schema import join_curves, read_table
 
 task = Task(snakemake, "likelihoods")

@@ -9,7 +9,7 @@ from prasanga.associations import TestSettings
 from prasanga.associations.strength import measure_strengths
 from prasanga.base.io import read_table
 from prasanga.base.results import Task
-from prasanga.likelihoods.term_strength import build_term_studies
+from prasanga.likelihoods.strength import build_term_studies
 from prasanga.schema import join_curves
 
 task = Task(snakemake, "likelihoods")

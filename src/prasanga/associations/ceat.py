@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import repeat
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -419,7 +419,8 @@ def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | 
 # means stay in the processor's cache.
 
 
-_Group: TypeAlias = dict[int, tuple[npt.NDArray[np.floating], FloatArray]]
+Vectors: TypeAlias = npt.NDArray[np.floating[Any]]
+_Group: TypeAlias = dict[int, tuple[Vectors, FloatArray]]
 
 _GROUP = 1 << 29
 """Bytes of the words' vectors that are held at a time, besides those that `vectors` itself keeps."""
@@ -493,13 +494,7 @@ def _compiled() -> tuple[Callable[..., None], Callable[..., None]]:
     return compiled_sums(_add_drawn), compiled_sums(_multiply_drawn)
 
 
-def _add_drawn(
-    sums: npt.NDArray[np.float64],
-    vectors: npt.NDArray[np.float32],
-    inverse_norms: npt.NDArray[np.float64],
-    rows: npt.NDArray[np.int64],
-    weight: float,
-) -> None:
+def _add_drawn(sums: FloatArray, vectors: Vectors, inverse_norms: FloatArray, rows: IndexArray, weight: float) -> None:
     for i in range(rows.size):
         row = rows[i]
         scale = weight * inverse_norms[row]
@@ -508,11 +503,7 @@ def _add_drawn(
 
 
 def _multiply_drawn(
-    sums: npt.NDArray[np.float64],
-    vectors: npt.NDArray[np.float32],
-    inverse_norms: npt.NDArray[np.float64],
-    rows: npt.NDArray[np.int64],
-    products: npt.NDArray[np.float64],
+    sums: FloatArray, vectors: Vectors, inverse_norms: FloatArray, rows: IndexArray, products: FloatArray
 ) -> None:
     for i in range(rows.size):
         row = rows[i]

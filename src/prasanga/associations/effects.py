@@ -453,18 +453,15 @@ def measure_weat(
         InputError: a vector with NaN or infinity.
     """
     parsed = [category_of(each, layout) for each, layout in categories.items()]
-    usable: dict[str, FloatArray] = {}
-    reasons = {word: missing.get(word) or "no vector" for category in parsed for word in category.words}
-    for word in [word for word in reasons if word in vectors]:
-        vector = np.asarray(vectors[word], dtype=np.float64)[None]
-        if not vector.any():
-            reasons[word] = "zero vector"
-        else:
-            usable[word] = vector
+    there = dict.fromkeys(word for category in parsed for word in category.words if word in vectors)
+    arrays = {word: np.asarray(vectors[word], dtype=np.float64)[None] for word in there}
+    usable = {word: array for word, array in arrays.items() if array.any()}
+    reasons = {**missing, **dict.fromkeys(there, "zero vector")}
     about = {"vectors": source, "method": method, "forms": forms, **settings.conventions(), "seed": seed}
     cells = []
     for category in parsed:
-        lost = [category.lose(word, Reason.NO_VECTOR, reasons[word]) for word in category.words if word not in usable]
+        unknown = [word for word in category.words if word not in usable]
+        lost = [category.lose(word, Reason.NO_VECTOR, reasons.get(word) or "no vector") for word in unknown]
         used, partners = select_words(category, usable)
         cells.append(AskedEstimate(category, {"model": name}, used, lost + partners, about))
     moments = compute_moments(usable.values())

@@ -22,7 +22,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
 from prasanga.base.seeds import generator
 from prasanga.schema import TABLES, Loss, Reason, loss_columns
-from prasanga.stats.crossed import CountedScores, Counts, CrossedScores, contributions, leave_one_out
+from prasanga.stats.crossed import CountedScores, CrossedScores, contrast, contributions, leave_one_out
 from prasanga.stats.effects import ConstantScoresError, FloatArray, finite_or_none
 from prasanga.stats.intervals import (
     FEWEST_TEMPLATES,
@@ -479,7 +479,7 @@ def measure_slope(
     settings = replace(estimand.settings, alternative="two-sided")
     tests = replace(estimand, names=(*estimand.names, "slope"), settings=settings).test_words(slopes)
     omitted = [
-        Omitted(_subtract_counted(scores, kept, len(units.first)), np.full(len(kept), math.inf), math.inf)
+        Omitted(contrast(kept, units.is_first) @ scores, np.full(len(kept), math.inf), math.inf)
         for units, scores in zip(estimand.sampled, sides, strict=False)
         for kept in units.leave_one_out()
     ]
@@ -489,15 +489,6 @@ def measure_slope(
         **{"slope": slope, "slope_low": found.low, "slope_high": found.high, "slope_note": found.note or None},
         "p_slope": None if any(side.are_few for side in estimand.units) else max(test.p_value for test in tests),
     }
-
-
-def _subtract_counted(scores: FloatArray, counts: Counts, n_first: int) -> FloatArray:
-    """Return (R,) the mean of the first scores minus that of the others, counted as (R, n) counts say."""
-    first, second = (
-        counts[:, part] @ scores[part] / counts[:, part].sum(axis=1)
-        for part in (slice(None, n_first), slice(n_first, None))
-    )
-    return np.asarray(first - second)
 
 
 # --------------------

@@ -24,7 +24,7 @@ from prasanga.associations.estimates import TestSettings, category_of, select_wo
 from prasanga.associations.vectors import Words, unit_vectors
 from prasanga.base.seeds import generator
 from prasanga.schema import COUNTED, TABLES
-from prasanga.stats.crossed import CrossedScores
+from prasanga.stats.crossed import CrossedScores, contrast
 from prasanga.stats.effects import FloatArray, IndexArray
 from prasanga.stats.intervals import FEWEST_TEMPLATES, moderate_deviations
 from prasanga.stats.permutation import Flags, Units
@@ -34,7 +34,6 @@ from prasanga.stats.strength import (
     Moderate,
     Rule,
     Studies,
-    contrast_sets,
     divide_by_length,
     find_level,
     find_scatter,
@@ -115,7 +114,7 @@ class _Direction(NamedTuple):
 
 def _find_shift(directions: Sequence[_Direction], is_x: Flags, k: float, weights: FloatArray) -> FloatArray:
     """Return (R, n_targets) c with its sign, which makes the difference of means grow by k standard deviations."""
-    means, signs = contrast_sets(is_x), np.where(is_x, 1.0, -1.0)
+    means, signs = contrast(np.ones(is_x.shape[1]), is_x), np.where(is_x, 1.0, -1.0)
 
     def score(c: FloatArray) -> FloatArray:
         return np.asarray(np.mean([each.score(signs * c[:, None], weights) for each in directions], axis=0))
@@ -162,17 +161,14 @@ class CosineStudies(Studies):
         self._directions = [_Direction.from_products(space.products, roles) for space in spaces]
         self._directions_without = [_Direction.from_products(products, roles) for products in spaces[0].without]
 
-    def _make_judge(self, targets: Units) -> Judge:
-        """Return what decides on drawn attributes, which are single words."""
-        return Judge(targets, Units.from_sizes(*_lengths(self.attribute_units)), self.judge.rule, self.rng)
-
     @cached_property
     def _judge_drawn_attributes(self) -> Judge:
-        return self._make_judge(self.target_units)
+        """Decides on drawn attributes, which are single words."""
+        return Judge(self.target_units, self.attribute_units.ungrouped, self.judge.rule, self.rng)
 
     @cached_property
     def _judge_single_words(self) -> Judge:
-        return self._make_judge(Units.from_sizes(*_lengths(self.target_units)))
+        return Judge(self.target_units.ungrouped, self.attribute_units.ungrouped, self.judge.rule, self.rng)
 
     @property
     def nulls(self) -> dict[str, Callable[[int], Flags]]:
@@ -221,13 +217,11 @@ class CosineStudies(Studies):
     def _measure_twins(self, is_x: Flags, attributes: IndexArray) -> FloatArray:
         """Return the same with other attributes, (n_a,) or (R, n_a)."""
         rows, weights = (self._roles.targets[:, None], attributes[..., None, :]), _weigh(self.attribute_units)
-        effects = [
-            self.judge.measure(
-                [Measured(each.products[rows] @ weights, each.scatter, each.n_items) for each in twin], is_x
-            )
+        spaces = (
+            [Measured(each.products[rows] @ weights, each.scatter, each.n_items) for each in twin]
             for twin in self._twins
-        ]
-        return np.stack(effects, axis=1) if effects else np.empty((len(is_x), 0))
+        )
+        return self.judge.measure_copies(spaces, is_x)
 
     def _draw(self, n: int) -> IndexArray:
         others = np.tile(self._roles.others, (n, 1))
@@ -244,9 +238,7 @@ class CosineStudies(Studies):
     ) -> Flags:
         """Return what is found with (R, n_targets, n_attributes) mean cosines in each space, and without templates."""
         first, weights = judge.attribute_units.is_first, _weigh(judge.attribute_units)
-        kept = np.vstack(judge.attribute_units.leave_one_out())
-        sides = (kept * side / (kept * side).sum(axis=1, keepdims=True) for side in (first, ~first))
-        left_out = np.subtract(*sides).T
+        left_out = contrast(np.vstack(judge.attribute_units.leave_one_out()), first).T
         templates = np.array([each @ weights for each in without])
         spaces = [
             Measured(each @ weights, space.scatter, space.n_items, (each @ left_out).swapaxes(1, 2), templates)
@@ -262,11 +254,7 @@ class CosineStudies(Studies):
 
 def _weigh(attribute_units: Units) -> FloatArray:
     """Return (n_attributes,) the weight of each attribute word in an association."""
-    return np.repeat([1 / len(attribute_units.first), -1 / len(attribute_units.second)], _lengths(attribute_units))
-
-
-def _lengths(units: Units) -> list[int]:
-    return [len(units.first), len(units.second)]
+    return contrast(np.ones(attribute_units.numbers.size), attribute_units.is_first)
 
 
 # --------------------
@@ -397,15 +385,7 @@ def measure_strengths(
             found.append({**columns, "level": level, "strength_note": note})
             continue
         alike = [each for each in tables[method] if each["model"] == row["model"]]
-        rule = Rule(
-            level,
-            _moderate(row, alike),
-            std=settings.std,
-            alternative=settings.alternative,
-            statistic=settings.statistic,
-            n_permutations=settings.n_permutations,
-            resample_attributes=settings.resample_attributes,
-        )
+        rule = Rule(level, _moderate(row, alike), *(getattr(settings, name) for name in Rule._fields[2:]))
         studies = build(row, rule, generator(seed, "strength", method, *columns.values()))
         found.append({**columns, **measure_strength(studies, shifts=shifts, repetitions=repetitions)})
     return pa.Table.from_pylist(found, schema=TABLES[f"{method}_strength"].arrow())

@@ -1,30 +1,25 @@
-"""Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1)."""
+"""Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
+
+docs/pairs.md has the formulas, and how often the intervals hold.
+"""
 
 from __future__ import annotations
 
 import html
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from scipy import stats
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import as_frame, read_frame, require_columns
+from prasanga.base.io import as_frame, require_columns
 from prasanga.base.seeds import generator, seed_of
-from prasanga.likelihoods.labels import (
-    LabelCounts,
-    balance,
-    balance_clusters,
-    cluster_p_value,
-    label_p_value,
-    resample_clusters,
-    why_not_found,
-)
 from prasanga.pairs.preferences import (
     FEWEST_OF_A_LABEL,
     FEWEST_PAIRS,
@@ -35,9 +30,9 @@ from prasanga.pairs.preferences import (
     check_clusters,
 )
 from prasanga.schema import TABLES
-from prasanga.stats.effects import FloatArray, choice, positive_number, whole_number
+from prasanga.stats.effects import TIE, Z_95, FloatArray, choice, positive_number, whole_number
 from prasanga.stats.intervals import EQUIVALENT, BesideTwins, Interval, compare_with_twins
-from prasanga.stats.permutation import benjamini_hochberg, holm
+from prasanga.stats.permutation import ALPHA, benjamini_hochberg, holm
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,17 +40,14 @@ if TYPE_CHECKING:
 # --------------------
 # A percentage from counts of pairs, with two intervals and two tests.
 #
-# - `ci_low`, `ci_high`: percentiles over resamples of the pairs. With fewer than `FEWEST_PAIRS` they do not hold their
-#   level, and where all pairs are alike they have no width
-# - `exact_low`, `exact_high`: Clopper and Pearson (1934), from the binomial distribution; it holds its level in any
-#   case, and is wider than need be with few pairs
+# - `ci_low`, `ci_high`: percentiles over resamples of the pairs, or of whole clusters. With fewer than `FEWEST_PAIRS`
+#   they do not hold their level, and where all pairs are alike they have no width
+# - `exact_low`, `exact_high`: Clopper and Pearson (1934); it holds its level in any case, and is wide with few pairs
 # - `p_binomial`: the exact two-sided test against 50, ties left out
 # - `p_equivalence`: the larger p of two exact one-sided binomial tests, against 50 - margin and 50 + margin
-#   (Schuirmann 1987), ties left out; `equivalent_within` is the smallest margin at which it is .05, from the interval
-#   of Clopper and Pearson at 90%
+#   (Schuirmann 1987); `equivalent_within` is the smallest margin at which it is .05 (Clopper and Pearson at 90%)
 #
-# All but the first take pairs for independent draws from pairs of the same kind; the first resamples clusters of pairs
-# as wholes. `tests/benchmarks/bias_intervals.py` prints how often the intervals hold.
+# All but the first assume independent pairs.
 
 
 LEVEL = 0.95
@@ -72,11 +64,10 @@ class Counts(NamedTuple):
         """Return what a percentage is of: without ties (`apart`), or with them (`against`)."""
         return self.stereotypical + self.other + (self.tied if ties == "against" else 0)
 
-
-def percentage(counts: Counts, ties: str) -> float | None:
-    """Return the percentage of the base that is stereotypical; None without pairs."""
-    base = counts.base(ties)
-    return 100 * counts.stereotypical / base if base else None
+    def percentage(self, ties: str) -> float | None:
+        """Return the percentage of the base that is stereotypical; None without pairs."""
+        base = self.base(ties)
+        return 100 * self.stereotypical / base if base else None
 
 
 def describe_counts(
@@ -98,7 +89,7 @@ def describe_counts(
         margin: distance from 50 that counts as no preference, in points.
         rng: of the resamples.
     """
-    found: dict[str, Any] = {"bias_percentage": percentage(counts, ties)}
+    found: dict[str, Any] = {"bias_percentage": counts.percentage(ties)}
     base, untied, (wins, *_) = counts.base(ties), counts.base("apart"), counts
     if base:
         ends = stats.binomtest(wins, base).proportion_ci(LEVEL, method="exact")
@@ -106,11 +97,11 @@ def describe_counts(
     if base and n_resamples:
         n, rng = sum(counts), np.random.default_rng(rng)
         # to draw n pairs with replacement is to draw how many of them are of each of the three kinds
-        drawn = (
-            rng.multinomial(n, np.array(counts) / n, size=n_resamples)
-            if clusters is None
-            else resample_clusters(clusters, n_resamples, rng)
-        )
+        drawn: npt.NDArray[Any]
+        if clusters is None:
+            drawn = rng.multinomial(n, np.array(counts) / n, size=n_resamples)
+        else:
+            drawn = resample_clusters(clusters, n_resamples, rng)
         bases = drawn[:, : 2 if ties == "apart" else 3].sum(axis=1)
         shares = 100 * drawn[bases > 0, 0] / bases[bases > 0]
         found["ci_low"], found["ci_high"] = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
@@ -131,17 +122,176 @@ def describe_counts(
 
 
 # --------------------
-# Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
+# The label of a pair: the balanced percentage, and the test of the label.
 #
-# A model without a preference has 50. A table of percentages also has:
+# In most sets the stereotypical sentence comes first in most pairs. A model that prefers first sentences, whatever they
+# say, then has a bias percentage above 50. Within a bias type t, let p_t,stereo and p_t,anti be the shares of pairs of
+# either label in which the first sentence scores higher, ties left out. For such a model their difference D_t is zero;
+# 50 + 50 D_t is the mean of both labels' bias percentages.
+
+
+class LabelCounts(NamedTuple):
+    """Pairs of one bias type in which the first sentence scores higher, and untied pairs, for each label."""
+
+    first_stereo: int
+    n_stereo: int
+    first_anti: int
+    n_anti: int
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there are pairs of both labels."""
+        return self.n_stereo > 0 and self.n_anti > 0
+
+
+class Balanced(NamedTuple):
+    """A balanced percentage and its 95% interval in percent; None without pairs of both labels."""
+
+    percentage: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def balance(types: Sequence[LabelCounts]) -> Balanced:
+    """Return the balanced percentage over bias types, with its interval.
+
+    The difference is D = sum v_t D_t, v_t proportional to n_t,stereo n_t,anti / (n_t,stereo + n_t,anti). Its interval
+    combines those of Newcombe's method 10 (1998) for each D_t, and never leaves 0 to 100.
+
+    Args:
+        types: counts of each bias type; a type with one label is left out.
+    """
+    types = [counts for counts in types if counts.has_both]
+    if not types:
+        return Balanced()
+    first_stereo, n_stereo, first_anti, n_anti = np.array(types, dtype=np.float64).T
+    weights = n_stereo * n_anti / (n_stereo + n_anti)
+    weights /= weights.sum()
+    stereo, stereo_low, stereo_high = _wilson(first_stereo, n_stereo)
+    anti, anti_low, anti_high = _wilson(first_anti, n_anti)
+    difference = float(weights @ (stereo - anti))
+    # within a type, the distances of Newcombe's method 10
+    below = float(np.linalg.norm(weights * np.hypot(stereo - stereo_low, anti_high - anti)))
+    above = float(np.linalg.norm(weights * np.hypot(stereo_high - stereo, anti - anti_low)))
+    ends = (max(-1.0, difference - below), min(1.0, difference + above))
+    return Balanced(50 + 50 * difference, 50 + 50 * ends[0], 50 + 50 * ends[1])
+
+
+def _wilson(count: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return shares with the ends of Wilson's 95% intervals (1927), without correction for continuity."""
+    share, square = count / n, Z_95**2
+    middle = (share + square / (2 * n)) / (1 + square / n)
+    half = Z_95 * np.sqrt(share * (1 - share) / n + square / (4 * n * n)) / (1 + square / n)
+    return share, np.minimum(share, middle - half), np.maximum(share, middle + half)
+
+
+def label_p_value(types: Sequence[LabelCounts]) -> float:
+    """Return the exact two-sided p of the label, over bias types that have both labels.
+
+    Hypothesis: within each type the first sentence wins equally often under both labels. Given the margins, the stereo
+    pairs in which it wins are a sum of independent hypergeometric variables; p is two-sided by the distance from its
+    expectation.
+    """
+    offset, expected, observed = 0, 0.0, 0
+    distribution: FloatArray = np.ones(1)
+    for of in types:
+        n, wins = of.n_stereo + of.n_anti, of.first_stereo + of.first_anti
+        fewest, chances = _distribute_wins(of.n_stereo, of.n_anti, wins)
+        distribution = np.convolve(distribution, chances)
+        offset += fewest
+        expected += of.n_stereo * wins / n
+        observed += of.first_stereo
+    distances = np.abs(np.arange(len(distribution)) + offset - expected)
+    far = distances >= abs(observed - expected) - TIE * max(1.0, expected)
+    return min(1.0, float(distribution[far].sum()))
+
+
+@lru_cache(1 << 14)
+def _distribute_wins(n_stereo: int, n_anti: int, wins: int) -> tuple[int, FloatArray]:
+    """Return the chances of the numbers of stereo pairs among `wins` of all pairs, and the first of these numbers."""
+    support = np.arange(max(0, wins - n_anti), min(n_stereo, wins) + 1)
+    chances = stats.hypergeom(n_stereo + n_anti, n_stereo, wins).pmf(support)
+    known = np.flatnonzero(chances > 0)  # far tails are zero, and a short array is quickly convolved
+    return int(support[known[0]]), chances[known[0] : known[-1] + 1]
+
+
+# --------------------
+# The same for pairs in clusters: pairs made from one tuple or template are not independent, so clusters are resampled,
+# and their labels permuted, as wholes. A row of a table of clusters has the counts of one cluster.
+
+
+N_DRAWS = 10_000
+"""Resamples of clusters for the interval of the balanced percentage, and permutations of labels for its test."""
+
+_CELLS = 1 << 20  # draws times clusters at a time, 8 MiB
+
+
+def resample_clusters(clusters: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Return the counts in resamples of whole clusters, shape (n_resamples, k), from those of each, shape (n, k)."""
+    n = len(clusters)
+    drawn = (rng.integers(0, n, size=(size, n)) for size in _split_draws(n_resamples, n))
+    return np.concatenate([np.stack([count[rows].sum(axis=1) for count in clusters.T], axis=1) for rows in drawn])
+
+
+def balance_clusters(types: Sequence[FloatArray], rng: np.random.Generator) -> Balanced:
+    """Return the balanced percentage as `balance`, with an interval from resamples of clusters within types.
+
+    Its ends are percentiles, farther out the fewer clusters one of the labels has (expanded percentiles, Hesterberg
+    2015). With one cluster of a label it is 0 to 100. `types` has, of each bias type with both labels, the
+    `LabelCounts` of its clusters, (clusters, 4).
+    """
+    percentage = balance([LabelCounts(*map(int, clusters.sum(axis=0))) for clusters in types]).percentage
+    fewest = min(sum(int((clusters[:, label] > 0).sum()) for clusters in types) for label in (1, 3))
+    if fewest < 2:
+        return Balanced(percentage, 0.0, 100.0)
+    drawn = np.array([resample_clusters(clusters, N_DRAWS, rng) for clusters in types])
+    first_stereo, n_stereo, first_anti, n_anti = np.moveaxis(drawn, -1, 0)
+    n = np.maximum(n_stereo + n_anti, 1)
+    weights = (n_stereo * n_anti / n).sum(axis=0)
+    sums = ((first_stereo * n_anti - first_anti * n_stereo) / n).sum(axis=0)
+    differences = sums[weights > 0] / weights[weights > 0]  # a resample without one of the labels says nothing
+    tail = stats.norm.sf(math.sqrt(fewest / (fewest - 1)) * stats.t.ppf(0.975, fewest - 1))
+    low, high = (50 + 50 * np.quantile(differences, [tail, 1 - tail])).tolist()
+    return Balanced(percentage, low, high)
+
+
+def cluster_p_value(types: Sequence[FloatArray], rng: np.random.Generator) -> float:
+    """Return the two-sided p of the label by `N_DRAWS` permutations, over bias types that have both labels.
+
+    The statistic is the excess of `label_p_value`. Labels of clusters with one label are permuted among the clusters of
+    a type; where clusters have both labels, within each of them. `types` as for `balance_clusters`.
+    """
+    excess = np.abs(sum(_permute_labels(clusters, rng) for clusters in types))
+    return float((np.count_nonzero(excess[1:] >= excess[0] - TIE * max(1.0, excess[0])) + 1) / (N_DRAWS + 1))
+
+
+def _permute_labels(clusters: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Return the excess of stereo pairs in which the first sentence wins: as observed, then of each permutation."""
+    first_stereo, n_stereo, first_anti, n_anti = clusters.T
+    wins, n = first_stereo + first_anti, n_stereo + n_anti
+    sizes = _split_draws(N_DRAWS, len(n))
+    if (n_stereo * n_anti).any():
+        expected = (n_stereo * wins / n).sum()
+        stereo, anti, won = (each.astype(np.int64) for each in (n_stereo, n_anti, wins))
+        drawn = [rng.hypergeometric(stereo, anti, won, size=(size, len(n))).sum(axis=1) - expected for size in sizes]
+        return np.concatenate([[first_stereo.sum() - expected], *drawn])
+    excess, is_stereo = wins - n * wins.sum() / n.sum(), n_stereo > 0
+    drawn = [rng.permuted(np.tile(excess, (size, 1)), axis=1)[:, is_stereo].sum(axis=1) for size in sizes]
+    return np.concatenate([[excess[is_stereo].sum()], *drawn])
+
+
+def _split_draws(n_draws: int, n_clusters: int) -> list[int]:
+    """Return how many draws are made at a time."""
+    most = max(1, _CELLS // n_clusters)
+    return [most] * (n_draws // most) + [n_draws % most]
+
+
+# --------------------
+# The table of percentages. A model without a preference has 50. It also has
 #
-# - `balanced_percentage`, `p_label`: the percentage with both labels weighted alike, and whether the labels differ. A
-#   preference for first sentences moves the percentage, and neither of these (`balance`)
+# - `balanced_percentage`, `p_label`: the percentage with both labels weighted alike, and whether the labels differ
 # - `runs_mean`, `runs_sd`: mean and standard deviation over random samples of the pairs, as the paper prints them.
-#   Such samples share most of their pairs, so the deviation is not a standard error: it shrinks to 0 as the share goes
-#   to 1
-#
-# docs/pairs.md has the formulas, and how often the intervals hold.
+#   Such samples share most of their pairs, so the deviation is no standard error: it is 0 at a share of 1
 
 
 TIES = ("apart", "against")
@@ -173,15 +323,12 @@ def bias_percentage(
     """Compute bias percentages by bias type, and over all pairs, of one model or many, and say which are findings.
 
     Args:
-        scores: what `score_pairs` returns; with the columns set and model, each of them has rows of its own, as each
-            language has. Rows may be in any order. Pairs with the same text in the column `cluster`, if there is one,
-            and of the same bias type are not independent (docs/pairs.md); a pair without such a text is independent.
-        twins: scores of the twins with random weights of a model, by the model's name; `twin` says which of them scored
-            a pair. Each must have the model's pairs, scored in the same way; a set or language that they have not has
-            no twins beside it.
+        scores: what `score_pairs` returns, in any order; with the columns set and model, each of them has rows of its
+            own, as each language has. Pairs of one bias type with the same text in `cluster` are not independent.
+        twins: scores of random-weight copies by the name of their model; `twin` is the copy's number. Each copy must
+            have the model's pairs, scored in the same way, of the sets and languages that it has.
         n_runs: random samples of the pairs, as in the paper; 0 for none.
-        share: of the pairs in such a sample. The same pairs are drawn for all models, and in all languages that name
-            them alike.
+        share: of the pairs in such a sample, the same pairs for all models and for languages that name them alike.
         n_resamples: of the bootstrap; 0 for no interval by it.
         ties: `apart` leaves pairs with equal scores out of the percentages, `against` counts them as not
             stereotypical (the papers' programs). They are out of the tests in any case.
@@ -190,11 +337,9 @@ def bias_percentage(
 
     Returns:
         `BIAS_SCHEMA`: for each set, model and language in the order of `scores` a row for each bias type, sorted by
-        name, and one of type `all`. `p_binomial_holm` and `p_binomial_bh` are corrected over all rows, those of `all`
-        included: a reader of the table reads all of them. `p_label_holm` is corrected within a language, over
-        the rows of `all` and over those of bias types separately. The balanced percentage is compared with those of the
-        twins (`compare_with_twins`; the rows of a model and language are its cells). `not_found_because` is the first
-        condition of a finding that a row does not meet (`why_not_found`). Null where there is nothing to compute from.
+        name, and one of type `all`. `p_binomial_holm` and `p_binomial_bh` are corrected over all rows; `p_label_holm`
+        within a language, over the rows of `all` and over those of bias types separately. The balanced percentage is
+        compared with those of the copies (`compare_with_twins`). Null where there is nothing to compute from.
 
     Raises:
         InputError: a column is missing, a label or an argument is not known, a pair has no bias type or is there twice,
@@ -285,7 +430,7 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
                 balanced = balance_clusters(of_types, rng)
                 p = cluster_p_value(of_types, rng) if enough else None
             clustered += [by_cluster] if own.has_both else []
-        of_runs = [percentage(_count(pairs.filter(pl.col("pair_id").is_in(run))), ties) for run in runs]
+        of_runs = [_count(pairs.filter(pl.col("pair_id").is_in(run))).percentage(ties) for run in runs]
         known = np.array([value for value in of_runs if value is not None])
         by_reason = pairs.drop_nulls("left_out").group_by("left_out", maintain_order=True).agg("pair_id")
         difference = pairs["difference"].drop_nulls()
@@ -303,11 +448,9 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
             "runs_mean": float(known.mean()) if 0 < len(runs) == len(known) else None,
             "runs_sd": float(known.std(ddof=1)) if 1 < len(runs) == len(known) else None,
             **{f"difference_{name}": difference.quantile(share, "linear") for name, share in quartiles},
-            **{f"percentage_{label}": percentage(each, ties) for label, each in by_label.items()},
+            **{f"percentage_{label}": each.percentage(ties) for label, each in by_label.items()},
             **{f"n_{label}": each.base(ties) for label, each in by_label.items()},
-            "balanced_percentage": balanced.percentage,
-            "balanced_ci_low": balanced.low,
-            "balanced_ci_high": balanced.high,
+            **dict(zip(("balanced_percentage", "balanced_ci_low", "balanced_ci_high"), balanced, strict=True)),
             "p_label": p,
             "n_clusters": None if clusters is None else len(clusters),
             **conventions,
@@ -375,7 +518,7 @@ def _find_twins(
         for bias_type, of_type, _, own in _divide(twin):
             balanced = balance(counted if bias_type == OVERALL else [own]).percentage
             counted.append(own)
-            both = percentage(_count(of_type), ties), balanced
+            both = _count(of_type).percentage(ties), balanced
             for known, value in zip(found.setdefault(bias_type, ([], [])), both, strict=True):
                 known += [value] if value is not None else []
     return found
@@ -406,22 +549,38 @@ def _join_conventions(conventions: Mapping[str, str | None], choices: Mapping[st
     return "; ".join([*said, f"ties {choices['ties']}", runs, resampled])
 
 
+def why_not_found(row: Mapping[str, Any]) -> str:
+    """Return the first condition of a finding that a percentage does not meet; empty if it meets all.
+
+    A finding has enough pairs of both labels, p of the label of at most .05 after correction, and a balanced percentage
+    whose interval excludes 50. Where two random copies or more were measured, it differs from theirs; that p is not
+    corrected, because it can only remove findings.
+    """
+    if row["p_label_holm"] is None or min(row["n_stereo"], row["n_antistereo"]) < FEWEST_OF_A_LABEL:
+        return "too few pairs of a label to tell a stereotype from a preference for the first sentence"
+    if row["p_label_holm"] > ALPHA:
+        return "the labels do not differ after correction, so it may be a preference for the first sentence"
+    if row["balanced_ci_low"] <= 50 <= row["balanced_ci_high"]:
+        return "the interval of the balanced percentage includes 50"
+    if row["p_twins"] is not None and row["p_twins"] > ALPHA:
+        return "no difference from copies with random weights"
+    return ""
+
+
 # --------------------
 # The percentages of one model as a notebook shows them.
 
 
 class Percentages:
-    """Bias percentages of one model: the number of all pairs with its interval in one line, a table, a picture.
+    """Bias percentages of one model: the number of all pairs with its interval, a table, a picture.
 
-    Attributes:
-        table: what `bias_percentage` returned.
+    `table` is what `bias_percentage` returned.
     """
 
     def __init__(self, table: Any) -> None:
         """Take the table of `bias_percentage`, as polars, pandas, Arrow or a dict, of one set, model and language.
 
-        Raises:
-            InputError: another table, or one of several models.
+        Raises `InputError` for another table, or one of several models.
         """
         self.table = as_frame("table", table)
         require_columns("table", self.table, BIAS_SCHEMA, "Give what bias_percentage returns.")
@@ -489,44 +648,3 @@ class Percentages:
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(repr(self))}</p>{self.to_frame()._repr_html_()}"
-
-
-# --------------------
-# The differences of scores of a study's sentence pairs in one table (`prasanga.pairs.preferences`).
-
-
-DIFFERENCES_SCHEMA = TABLES["pair_differences"].polars
-"""Columns of the table of differences, a row for each pair, model and twin."""
-
-
-def read_scores(paths: Iterable[str | Path]) -> pl.DataFrame:
-    """Read tables of scores as one; the set of pairs is the name of a file's folder.
-
-    Raises:
-        InputError: a file is not there, or is damaged.
-    """
-    tables = [read_frame(path).with_columns(set=pl.lit(Path(path).parent.name)) for path in paths]
-    # a column that is null throughout has no type of its own
-    return pl.concat(tables, how="diagonal_relaxed")
-
-
-def pair_differences(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
-    """Return the differences of a study in one table, for its figures.
-
-    Args:
-        scores: as for `add_differences`, with the columns set and model where there are several.
-        twins: scores of the twin with random weights of a model, by the model's name.
-
-    Returns:
-        Columns `DIFFERENCES_SCHEMA`, the models' rows before those of twins, which have the name of their model.
-
-    Raises:
-        InputError: as `add_differences`.
-    """
-    named = ((table.with_columns(model=pl.lit(model)), True) for model, table in (twins or {}).items())
-    parts = []
-    for table, is_twin in ((scores, False), *named):
-        added = add_differences(table)
-        nothing = [pl.lit(None, pl.String).alias(name) for name in ("set", "model") if name not in added.columns]
-        parts.append(added.with_columns(*nothing, random_twin=pl.lit(is_twin)).select(*DIFFERENCES_SCHEMA))
-    return pl.concat([part.cast(pl.Schema(DIFFERENCES_SCHEMA)) for part in parts])

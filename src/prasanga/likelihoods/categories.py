@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from prasanga.associations.estimates import (
 from prasanga.associations.vectors import Words
 from prasanga.likelihoods.templates import read_categories
 from prasanga.schema import TABLES, Loss, Reason
-from prasanga.stats.crossed import Counts, CrossedScores, effects_of_items, weigh_items
+from prasanga.stats.crossed import Counts, CrossedScores, deal, effects_of_items, weigh_items
 from prasanga.stats.effects import ConstantScoresError, FloatArray, IndexArray, choice, generator_from
 from prasanga.stats.permutation import Flags, PermutationTest, Units, assess_statistics
 
@@ -179,7 +179,8 @@ class TermScores:
         If an effect belongs to what the two target sets mean, it should vanish when their terms are mixed.
         """
         spread = self._difference(self.sentence_scores[None])[0] / self.effects(std=std)[0]
-        return np.asarray(self._difference(self.dealt(self._deal(n_shuffles, generator_from(rng)))) / spread)
+        dealt = deal(self.n_first, self.n_attributes - self.n_first, n_shuffles, generator_from(rng))
+        return np.asarray(self._difference(self.dealt(dealt)) / spread)
 
     def test_terms(self, units: Units, settings: TestSettings, rng: np.random.Generator) -> PermutationTest:
         """Test whether other terms would do, by dealing their units into sets of the same sizes.
@@ -187,23 +188,14 @@ class TermScores:
         Members of matched pairs change places. Probabilities are added again in each deal. All deals are counted if
         they are no more than would be drawn.
         """
-        (n_first, n_second), n_drawn = units.sizes, settings.n_permutations
-        n = n_first if units.matched else n_first + n_second
-        total = 2**n if units.matched else math.comb(n, n_first)
-        if exact := total <= n_drawn:
-            chosen = product((True, False), repeat=n) if units.matched else _choose(n, n_first)
-            dealt = np.array(list(chosen), dtype=bool)
-        elif units.matched:
-            dealt = rng.integers(2, size=(n_drawn, n)).astype(bool)
-        else:
-            dealt = rng.permuted(np.tile(np.arange(n), (n_drawn, 1)), axis=1) < n_first
-        second = ~dealt[:, units.second] if units.matched else dealt[:, n_first + np.array(units.second)]
-        in_first = np.hstack([dealt[:, units.first], second])
+        n_drawn, total = settings.n_permutations, units.n_partitions
+        exact = total <= n_drawn
+        in_first = units.label_words(units.list_partitions() if exact else units.draw_partitions(n_drawn, rng))
         rows = max(1, _BLOCK // len(self.fill))
         starts = range(0, len(in_first), rows)
         differences = [self._difference(self.dealt(in_first[start : start + rows])) for start in starts]
         observed = float(self._difference(self.sentence_scores[None])[0])
-        mirrored = units.matched or n_first == n_second
+        mirrored = units.matched or units.sizes[0] == units.sizes[1]
         found = np.concatenate(differences)
         return assess_statistics(found, observed, total, settings.alternative, exact=exact, mirrored=mirrored)
 
@@ -213,10 +205,6 @@ class TermScores:
         It is the term's mean corrected score over the first attribute set's words minus that over the second's.
         """
         return np.asarray(self._difference((self.fill - self.prior).T))
-
-    def _deal(self, n: int, rng: np.random.Generator) -> Flags:
-        """Return (n, n_terms), which terms are in the first set, in n deals."""
-        return np.asarray(rng.permuted(np.tile(np.arange(self.n_attributes), (n, 1)), axis=1) < self.n_first)
 
     @property
     def _sides(self) -> tuple[slice, slice]:
@@ -239,12 +227,6 @@ class TermScores:
         belongs = self.words[:, None] == np.arange(self.n_targets)
         of_words = scores @ (belongs / belongs.sum(axis=0))
         return np.asarray(of_words[:, : self.n_a].mean(axis=1) - of_words[:, self.n_a :].mean(axis=1))
-
-
-def _choose(n: int, k: int) -> Iterator[list[bool]]:
-    """Yield each way to choose k of n."""
-    for chosen in combinations(range(n), k):
-        yield [place in chosen for place in range(n)]
 
 
 def _shares(scores: FloatArray) -> FloatArray:
@@ -353,13 +335,10 @@ def measure_categories(
             ).with_columns(left_out=pl.when(~pl.col("is_usable")).then("left_out"))
             of_terms.append(_list_terms(category.name, model, usable, [*words[0], *words[1]], scores))
         is_a = pl.col("attribute_word").is_in(category.sets[2])
-        named: dict[str, Any] = {
-            "category": pl.lit(category.name),
-            "model": pl.lit(model),
-            "attribute": "attribute_word",
-        }
-        named["role"] = pl.when(is_a).then(pl.lit("a")).otherwise(pl.lit("b"))
-        sentences += table.with_columns(**named).to_dicts()
+        role, key = pl.when(is_a).then(pl.lit("a")).otherwise(pl.lit("b")), {"category": category.name, "model": model}
+        sentences += [
+            key | row for row in table.with_columns(attribute="attribute_word", role=role).iter_rows(named=True)
+        ]
 
     def measure(cell: AskedEstimate) -> tuple[dict[str, Any], Rows, Rows]:
         scores, templates = terms_of[cell.category.name]

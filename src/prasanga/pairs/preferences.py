@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import polars as pl
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import read_rows, require_columns
+from prasanga.base.io import read_frame, read_rows, require_columns
+from prasanga.schema import TABLES
 
 # --------------------
 # Names that reading, scoring and the page share.
@@ -125,6 +127,43 @@ def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
         pl.when(difference < 0).then(pl.lit("other")),
     )
     return scores.with_columns(preference=preference)
+
+
+DIFFERENCES_SCHEMA = TABLES["pair_differences"].polars
+"""Columns of the table of differences, a row for each pair, model and twin."""
+
+
+def read_scores(paths: Iterable[str | Path]) -> pl.DataFrame:
+    """Read tables of scores as one; the set of pairs is the name of a file's folder.
+
+    Raises:
+        InputError: a file is not there, or is damaged.
+    """
+    tables = [read_frame(path).with_columns(set=pl.lit(Path(path).parent.name)) for path in paths]
+    # a column that is null throughout has no type of its own
+    return pl.concat(tables, how="diagonal_relaxed")
+
+
+def pair_differences(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame] | None = None) -> pl.DataFrame:
+    """Return the differences of a study in one table, for its figures.
+
+    Args:
+        scores: as for `add_differences`, with the columns set and model where there are several.
+        twins: scores of the twin with random weights of a model, by the model's name.
+
+    Returns:
+        Columns `DIFFERENCES_SCHEMA`, the models' rows before those of twins, which have the name of their model.
+
+    Raises:
+        InputError: as `add_differences`.
+    """
+    named = ((table.with_columns(model=pl.lit(model)), True) for model, table in (twins or {}).items())
+    parts = []
+    for table, is_twin in ((scores, False), *named):
+        added = add_differences(table)
+        nothing = [pl.lit(None, pl.String).alias(name) for name in ("set", "model") if name not in added.columns]
+        parts.append(added.with_columns(*nothing, random_twin=pl.lit(is_twin)).select(*DIFFERENCES_SCHEMA))
+    return pl.concat([part.cast(pl.Schema(DIFFERENCES_SCHEMA)) for part in parts])
 
 
 # --------------------

@@ -179,8 +179,7 @@ class CrossedScores:
         spreads = self.spreads(std)
         if np.isnan(spreads).any():
             raise ConstantScoresError("All words have the same association: there is no spread to divide by.")
-        order = np.tile(np.arange(self.n_attributes), (n_shuffles, 1))
-        in_a = generator_from(rng).permuted(order, axis=1) < self.n_a
+        in_a = deal(self.n_a, self.n_b, n_shuffles, generator_from(rng))
         of_words = contributions(replace(self, values=self.values / spreads[:, None, None]))
         return np.asarray(in_a @ of_words / self.n_a - ~in_a @ of_words / self.n_b)
 
@@ -218,15 +217,22 @@ class CrossedScores:
             yield replicates
 
     def _compute(self, targets: Counts, attributes: Counts, draws: Counts, std: str) -> tuple[FloatArray, FloatArray]:
-        shares = attributes.copy()
-        shares[:, : self.n_a] /= attributes[:, : self.n_a].sum(axis=1, keepdims=True)
-        shares[:, self.n_a :] /= -attributes[:, self.n_a :].sum(axis=1, keepdims=True)
+        shares = contrast(attributes, np.arange(self.n_attributes) < self.n_a)
         scores = (shares @ self._by_word.T).reshape(-1, self.n_draws, self.targets.size)
         weights = weigh_items(self.targets, targets)
         of_draws, spreads = effects_of_items(scores, weights, self._n_x_items, std, noise=self.noise)
         # A draw that does not count may lack an effect.
         counted = np.where(draws > 0, of_draws * draws, 0.0)
         return counted.sum(axis=1) / draws.sum(axis=1), spreads
+
+
+def contrast(counts: Counts | npt.NDArray[np.bool_], is_first: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return (R, n) weights of words in the mean of the first set minus that of the second.
+
+    `counts` says how often each word counts, (R, n); `is_first`, (n,) or (R, n), whether it is of the first set.
+    """
+    first, second = counts * is_first, counts * ~is_first
+    return np.asarray(first / first.sum(axis=-1, keepdims=True) - second / second.sum(axis=-1, keepdims=True))
 
 
 def weigh_items(words: IndexArray, counts: Counts) -> Counts:
@@ -266,6 +272,11 @@ def effects_of_items(
     spreads = np.sqrt((np.square(deviations) @ weights[..., None])[..., 0] / (size_x + size_y - lost))
     spreads[~(spreads > noise)] = np.nan
     return (means[..., 0] - means[..., 1]) / spreads, spreads
+
+
+def deal(n_first: int, n_second: int, n: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Return (n, n_first + n_second) whether each word is in the first set, dealt at random `n` times."""
+    return rng.permuted(np.tile(np.arange(n_first + n_second) < n_first, (n, 1)), axis=1)
 
 
 def leave_one_out(crossed: CountedScores, std: str = "union_ddof1") -> FloatArray:

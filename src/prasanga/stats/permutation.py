@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import combinations
 from math import comb
 from typing import Any, TypeAlias
 
@@ -23,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prasanga.base.errors import InputError
-from prasanga.stats.crossed import Counts
+from prasanga.stats.crossed import Counts, deal
 from prasanga.stats.effects import TIE, FloatArray, IndexArray, choice, finite_vector, generator_from, whole_number
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -385,6 +386,11 @@ class Units:
         return np.concatenate([self.first, np.array(self.second) + (0 if self.matched else self.sizes[0])]).astype(int)
 
     @property
+    def ungrouped(self) -> Units:
+        """Each word as a unit of its own."""
+        return Units.from_sizes(len(self.first), len(self.second))
+
+    @property
     def is_first(self) -> Flags:
         """(n_words,) whether each word is of the first set."""
         return np.arange(len(self.first) + len(self.second)) < len(self.first)
@@ -411,36 +417,43 @@ class Units:
         """Return (..., n_units) whether each unit is of the first set, from the same of words."""
         return np.asarray(is_first[..., np.unique(self.numbers, return_index=True)[1]])
 
+    @property
+    def n_partitions(self) -> int:
+        """Ways to part the units into sets of their sizes, or to flip pairs."""
+        return 2 ** self.sizes[0] if self.matched else comb(sum(self.sizes), self.sizes[0])
+
+    def list_partitions(self) -> Flags:
+        """Return (n_partitions, n_units) whether each unit is of the first set, or whether each pair stays as it is."""
+        n_first, n = self.sizes[0], self.numbers.max() + 1
+        if self.matched:
+            return np.asarray(np.arange(self.n_partitions)[:, None] >> np.arange(n) & 1, dtype=bool)
+        chosen = np.zeros((self.n_partitions, n), dtype=bool)
+        np.put_along_axis(chosen, np.array([*combinations(range(n), n_first)]), True, axis=1)
+        return chosen
+
+    def draw_partitions(self, n: int, rng: np.random.Generator) -> Flags:
+        """Return (n, n_units) labels as `list_partitions` does, drawn at random."""
+        return rng.integers(2, size=(n, self.sizes[0])).astype(bool) if self.matched else deal(*self.sizes, n, rng)
+
+    def label_words(self, partitions: Flags) -> Flags:
+        """Return (n, n_words) whether each word is of the first set in each of these partitions."""
+        of_words = partitions[:, self.numbers]
+        return np.asarray(of_words == self.is_first if self.matched else of_words)
+
     def relabel(self, n: int, rng: np.random.Generator) -> Flags:
         """Return (n, n_words) whether each word is of the first set after a random relabeling of the units."""
-        n_first, n_second = self.sizes
-        if self.matched:
-            flipped = rng.integers(2, size=(n, n_first)).astype(bool)
-            return np.asarray(self.is_first ^ flipped[:, self.numbers])
-        of_units = rng.permuted(np.tile(np.arange(n_first + n_second) < n_first, (n, 1)), axis=1)
-        return np.asarray(of_units[:, self.numbers])
+        drawn = self.draw_partitions(n, rng)
+        return self.label_words(~drawn if self.matched else drawn)
 
-    def test(
-        self,
-        scores: FloatArray,
-        *,
-        alternative: str,
-        n_resamples: int,
-        rng: np.random.Generator,
-        statistic: str,
-        noise: float,
-    ) -> PermutationTest:
+    def test(self, scores: FloatArray, *, statistic: str, **how: Any) -> PermutationTest:
         """Test the scores of words, (n_first + n_second,): units change sets, or members of pairs change places.
 
-        See `permutation_test_of_scores` and `sign_flip_test` for the arguments.
+        `how` are other arguments of `permutation_test_of_scores` and `sign_flip_test`.
         """
         if self.matched:
-            differences = self.subtract(scores)
-            return sign_flip_test(differences, alternative=alternative, n_resamples=n_resamples, rng=rng, noise=noise)
+            return sign_flip_test(self.subtract(scores), **how)
         first, second = np.split(self.average(scores), self.sizes[:1])
-        return permutation_test_of_scores(
-            first, second, alternative=alternative, n_resamples=n_resamples, rng=rng, statistic=statistic, noise=noise
-        )
+        return permutation_test_of_scores(first, second, statistic=statistic, **how)
 
     def leave_one_out(self) -> list[Counts]:
         """Return which words are left without each unit, (n_units, n_words), for each sample: of a set, or of pairs."""

@@ -29,15 +29,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from prasanga.stats.crossed import CrossedScores
-from prasanga.stats.effects import DENOMINATORS, TIE, FloatArray
+from prasanga.stats.crossed import CrossedScores, contrast
+from prasanga.stats.effects import DENOMINATORS, TIE, FloatArray, finite_or_none
 from prasanga.stats.intervals import assess_difference, from_scale, jackknife_variance, to_scale
 from prasanga.stats.permutation import ALPHA, Flags, Units, find_bounds
 
@@ -102,21 +101,12 @@ class Partitions:
     """The ways to relabel units, the same ones for all studies: all of them, or some drawn at random."""
 
     def __init__(self, units: Units, rule: Rule, rng: np.random.Generator) -> None:
-        self._units, self._rule = units, rule
-        n_first, n_second = units.sizes
-        n, total = (
-            (n_first, 2**n_first) if units.matched else (n_first + n_second, math.comb(sum(units.sizes), n_first))
-        )
-        self._drawn = total > _LISTED
+        self._units, self._rule, self._drawn = units, rule, units.n_partitions > _LISTED
         n_drawn = min(rule.n_permutations, max(_DRAWN, round(20 / rule.level)))
-        if units.matched:
-            flips = rng.integers(2, size=(n_drawn, n)) if self._drawn else np.arange(total)[:, None] >> np.arange(n) & 1
-            self._chosen = 2.0 * flips - 1
-        elif self._drawn:
-            self._chosen = rng.permuted(np.tile(np.arange(n) < n_first, (n_drawn, 1)), axis=1).astype(np.float64)
-        else:
-            self._chosen = np.zeros((total, n))
-            np.put_along_axis(self._chosen, np.array([*combinations(range(n), n_first)]), 1, axis=1)
+        chosen = units.draw_partitions(n_drawn, rng) if self._drawn else units.list_partitions()
+        self.labels = units.label_words(chosen)
+        """(P, n_words) whether each word is of the first set in each partition."""
+        self._chosen = 2.0 * chosen - 1 if units.matched else chosen.astype(np.float64)
 
     def test(self, scores: FloatArray, is_first: Flags) -> FloatArray:
         """Return (R,) p of studies, from (R, n_words) scores and whether each word is of the first set."""
@@ -141,11 +131,6 @@ class Partitions:
         lower, upper = find_bounds(observed, tolerance, self._rule.alternative)
         count = ((found <= lower) | (found >= upper)).sum(axis=0)
         return np.asarray((count + 1) / (len(found) + 1) if self._drawn else count / len(found))
-
-    def label_words(self) -> Flags:
-        """Return (P, n_words) whether each word is of the first set in each partition."""
-        chosen, units = self._chosen[:, self._units.numbers] > 0, self._units
-        return chosen == units.is_first if units.matched else chosen
 
     def _compare(self, sums: FloatArray, squares: FloatArray, scores: FloatArray) -> FloatArray:
         """Return differences of means, studentized where sets differ in size, from sums over the first set."""
@@ -209,19 +194,21 @@ class Judge:
             spaces: what the studies measure, over which effects and scores are averaged.
             is_x: (R, n_targets) whether a word is of X.
             twins: (R, K) effects of random-weight copies.
-            test_attributes: gives p of the attributes in some studies, by (R,) booleans and those of `contrast_sets`.
+            test_attributes: gives p of the attributes in some studies, by (R,) booleans and the `contrast` of X and Y
+                in these.
             is_a: (R, n_attributes) whether an attribute is of A; None if these keep their sets.
         """
         level = self.rule.level * (1 + TIE)
         found = self.partitions[0].test(np.mean([each.scores for each in spaces], axis=0), is_x) <= level
         found &= self._exclude_zero(spaces, is_x, self.attribute_units.is_first if is_a is None else is_a, twins)
         if found.any():
-            found[found] = test_attributes(found, contrast_sets(is_x[found])) <= level
+            found[found] = test_attributes(found, contrast(np.ones(is_x.shape[1]), is_x[found])) <= level
         return found
 
-    def measure(self, spaces: Sequence[Measured], is_x: Flags) -> FloatArray:
-        """Return (R,) effects with words labeled as (R, n_targets) `is_x` says, averaged over spaces."""
-        return self._average(spaces, [each.scores for each in spaces], is_x, ~is_x)[0]
+    def measure_copies(self, copies: Iterable[Sequence[Measured]], is_x: Flags) -> FloatArray:
+        """Return (R, K) the effects of K copies, averaged over their spaces, with words labeled as `is_x` says."""
+        effects = [self._average(each, [space.scores for space in each], is_x, ~is_x)[0] for each in copies]
+        return np.stack(effects, axis=1) if effects else np.empty((len(is_x), 0))
 
     def _average(
         self, spaces: Sequence[Measured], scores: Sequence[FloatArray], in_x: Flags, in_y: Flags
@@ -350,11 +337,6 @@ class Studies(ABC):
         return self.disturb(is_x, is_x * favors[:, None], is_x * without[..., None], self.measure_twins(is_x))
 
 
-def contrast_sets(is_x: Flags) -> FloatArray:
-    """Return the weights of words in the mean of X minus the mean of Y; both (R, n)."""
-    return np.asarray(is_x / is_x.sum(axis=1, keepdims=True) - ~is_x / (~is_x).sum(axis=1, keepdims=True))
-
-
 def spread_within(scores: FloatArray, is_x: Flags) -> FloatArray:
     """Return (R,) the pooled standard deviation of (R, n) or (n,) word scores within sets."""
     squares = np.zeros(len(is_x))
@@ -389,17 +371,21 @@ def measure_strength(studies: Studies, *, shifts: Sequence[float], repetitions: 
     """
     blocks = [min(_AT_A_TIME, repetitions - start) for start in range(0, repetitions, _AT_A_TIME)]
     found = np.concatenate([studies.shift(n, shifts) for n in blocks])
+    columns = describe_shifts(shifts, found, studies.judge.rule.level, studies.rng)
+    nulls = {name: np.concatenate([draw(n) for n in blocks]) for name, draw in studies.nulls.items()}
+    return columns | {name: float(alarms.mean()) for name, alarms in nulls.items()}
+
+
+def describe_shifts(shifts: Sequence[float], found: Flags, level: float, rng: np.random.Generator) -> dict[str, Any]:
+    """Return the columns of strength, from (R, 1 + S) whether each study finds something without and with each shift.
+
+    `level` is the largest p that is significant; `rng` draws studies again for the interval of `shift_80`.
+    """
     steps = [0.0, *shifts]
-    low, middle, high = (float(v) if np.isfinite(v) else None for v in estimate_shift(steps, found, studies.rng))
+    low, middle, high = map(finite_or_none, estimate_shift(steps, found, rng))
     return {
-        "repetitions": repetitions,
-        "level": studies.judge.rule.level,
-        "shifts": steps,
-        "shares_found": found.mean(axis=0).tolist(),
-        "shift_80": middle,
-        "shift_80_low": low,
-        "shift_80_high": high,
-        **{name: float(np.concatenate([draw(n) for n in blocks]).mean()) for name, draw in studies.nulls.items()},
+        **{"repetitions": len(found), "level": level, "shifts": steps, "shares_found": found.mean(axis=0).tolist()},
+        **{"shift_80": middle, "shift_80_low": low, "shift_80_high": high},
     }
 
 

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from prasanga.likelihoods.bias import BIAS_SCHEMA, bias_percentage
-from prasanga.likelihoods.labels import LabelCounts, balance, label_p_value
+from prasanga.likelihoods.bias import BIAS_SCHEMA, LabelCounts, balance, bias_percentage, label_p_value
 
 
 def counted_p(types: list[LabelCounts]) -> float:

@@ -7,8 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from prasanga.likelihoods.bias import DIFFERENCES_SCHEMA, pair_differences
-from prasanga.pairs.preferences import add_differences
+from prasanga.pairs.preferences import DIFFERENCES_SCHEMA, add_differences, pair_differences
 
 ROWS = [
     ("stereo", -1.0, -1.25, 0.25, "stereotypical", None),

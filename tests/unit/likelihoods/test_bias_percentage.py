@@ -24,9 +24,8 @@ from prasanga.likelihoods.bias import (
     Percentages,
     bias_percentage,
     describe_counts,
-    percentage,
+    why_not_found,
 )
-from prasanga.likelihoods.labels import why_not_found
 from prasanga.pairs.preferences import FEWEST_PAIRS
 from prasanga.stats.intervals import BesideTwins, compare_with_twins
 
@@ -203,7 +202,7 @@ def test_the_exact_interval() -> None:
         assert found["exact_high"] == pytest.approx(100 * (1 - 0.025 ** (1 / n)))
         assert "only the exact interval" in describe_counts(Counts(0, n, 0), n_resamples=9)["interval_note"]
     assert describe_counts(Counts(0, 0, 5)) == {"bias_percentage": None}
-    assert percentage(Counts(0, 0, 5), "against") == 0
+    assert Counts(0, 0, 5).percentage("against") == 0
 
 
 def labeled(share: tuple[float, float], *, seed: int, twin: int | None = None, n: int = 120) -> pl.DataFrame:

@@ -12,16 +12,16 @@ import polars as pl
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.bias import bias_percentage
-from prasanga.likelihoods.labels import (
+from prasanga.likelihoods.bias import (
     N_DRAWS,
     LabelCounts,
     balance,
     balance_clusters,
+    bias_percentage,
     cluster_p_value,
     label_p_value,
-    measure_pair_strengths,
 )
+from prasanga.likelihoods.strength import measure_pair_strengths
 
 Rows = Sequence[tuple[int, int, int, int]]
 # clusters of one label, of unlike sizes; and clusters of both labels: the counts of `LabelCounts`

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from prasanga.likelihoods.bias import bias_percentage
-from prasanga.likelihoods.labels import PairStudies, measure_pair_strengths
+from prasanga.likelihoods.strength import PairStudies, measure_pair_strengths
 
 SHIFTS = [0.1, 0.25, 0.5, 1.0]
 

@@ -13,12 +13,12 @@ from prasanga.associations import TestSettings
 from prasanga.associations.comparisons import why_not_found
 from prasanga.associations.strength import measure_strengths
 from prasanga.likelihoods.categories import TermScores
-from prasanga.likelihoods.term_strength import TermStudies, build_term_studies
+from prasanga.likelihoods.strength import TermStudies, build_term_studies
 from prasanga.schema import TABLES
-from prasanga.stats.crossed import contributions
+from prasanga.stats.crossed import contrast, contributions
 from prasanga.stats.intervals import BesideTwins, compare_with_twins, interval, omit_templates, omit_units
 from prasanga.stats.permutation import Units
-from prasanga.stats.strength import Judge, Rule, contrast_sets, measure_strength
+from prasanga.stats.strength import Judge, Rule, measure_strength
 
 Flags = npt.NDArray[np.bool_]
 WORDS = Units.from_sizes
@@ -138,7 +138,7 @@ def test_terms_with_means_are_tested_like_words(monkeypatch: pytest.MonkeyPatch)
 
     def find(_: Judge, *given: Any) -> Flags:
         is_x, test_attributes = given[1], given[3]
-        found.extend(test_attributes(np.full(len(is_x), True), contrast_sets(is_x)))
+        found.extend(test_attributes(np.full(len(is_x), True), contrast(np.ones(is_x.shape[1]), is_x)))
         return np.full(len(is_x), False)
 
     monkeypatch.setattr(Judge, "find", find)

@@ -10,7 +10,7 @@ from string import Formatter
 import pytest
 from report_pages import write_page
 
-from prasanga.likelihoods.labels import why_not_found
+from prasanga.likelihoods.bias import why_not_found
 from prasanga.methods import METHODS
 from prasanga.report import findings, page, templates
 from prasanga.report.section import said

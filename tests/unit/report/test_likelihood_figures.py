@@ -15,7 +15,7 @@ from matplotlib.patches import PathPatch
 from planted_pairs import planted_scores
 from scipy import stats
 
-from prasanga.likelihoods.bias import pair_differences
+from prasanga.pairs.preferences import pair_differences
 from prasanga.report.figures import COUNTS, VARIABLES
 from prasanga.report.figures.likelihoods import (
     EDGES,

@@ -209,7 +209,7 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     """Plot densities of the difference of scores: stereotypical sentence minus the other.
 
     Args:
-        differences: what `prasanga.likelihoods.bias.pair_differences` returns. Pairs left out have null.
+        differences: what `prasanga.pairs.preferences.pair_differences` returns. Pairs left out have null.
         lines: `language` has one panel per model, one line per language (of a set, where there are several), and the
             random twin as a thin line of the same kind; `bias_type` has one panel per model and language, one line per
             bias type.

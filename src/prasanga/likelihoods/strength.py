@@ -1,4 +1,4 @@
-"""The strength of log-probability bias that a study could have found, by studies simulated from the scores of terms.
+"""The strength of bias that a study could have found, by studies simulated from its own scores: of terms, and of pairs.
 
 As for vectors (`prasanga.associations.strength`), with attribute words as targets and terms as attributes. A shift is
 added to the association of an attribute word: half of it to the fill log-probabilities of the terms of the first set in
@@ -10,7 +10,7 @@ probabilities are added again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -20,12 +20,26 @@ import numpy.typing as npt
 import polars as pl
 from numpy.polynomial.chebyshev import chebpts1, chebvander
 
+from prasanga.base.seeds import generator
+from prasanga.likelihoods.bias import LabelCounts, balance, label_p_value, why_not_found
 from prasanga.likelihoods.categories import TermScores
 from prasanga.likelihoods.templates import read_categories
+from prasanga.pairs.preferences import LABELS, OVERALL, add_differences
+from prasanga.schema import TABLES
 from prasanga.stats.effects import FloatArray, IndexArray
-from prasanga.stats.intervals import FEWEST_TEMPLATES
-from prasanga.stats.permutation import Flags, Units
-from prasanga.stats.strength import Judge, Measured, Rule, Studies, divide_by_length, find_scatter, spread_within
+from prasanga.stats.intervals import FEWEST_TEMPLATES, BesideTwins, judge_difference, moderate_deviations
+from prasanga.stats.permutation import ALPHA, Flags, Units
+from prasanga.stats.strength import (
+    Judge,
+    Measured,
+    Rule,
+    Studies,
+    describe_shifts,
+    divide_by_length,
+    find_level,
+    find_scatter,
+    spread_within,
+)
 
 _BLOCK = 2**21  # numbers of one block of deals
 
@@ -71,12 +85,7 @@ class TermStudies(Studies):
         weights = [belongs, *(np.where(each.any(axis=0), each, belongs) for each in left)]
         self._averages = np.array([each / each.sum(axis=0) for each in weights])
         self._corrected = self._averages[0].T @ (scores.fill - scores.prior)  # (n_words, n_terms)
-        self._judge_single_words = Judge(
-            Units.from_sizes(scores.n_a, scores.n_b),
-            Units.from_sizes(scores.n_first, scores.n_attributes - scores.n_first),
-            rule,
-            rng,
-        )
+        self._judge_single_words = Judge(units[0].ungrouped, units[1].ungrouped, rule, rng)
         self._tabulate = lru_cache(maxsize=2)(self._tabulate_deals)  # tables are large
 
     @property
@@ -116,9 +125,8 @@ class TermStudies(Studies):
 
     def _measure_twins(self, is_x: Flags, is_a: Flags) -> FloatArray:
         scored = [each.dealt(is_a) @ self._averages[0] for each in self._copies]
-        spaces = [Measured(*each, self._n_items) for each in zip(scored, self._scatter[1:], strict=True)]
-        effects = [self.judge.measure([each], is_x) for each in spaces]
-        return np.stack(effects, axis=1) if effects else np.empty((len(is_x), 0))
+        of_copies = zip(scored, self._scatter[1:], strict=True)
+        return self.judge.measure_copies(([Measured(*each, self._n_items)] for each in of_copies), is_x)
 
     def _find(
         self,
@@ -166,7 +174,7 @@ class TermStudies(Studies):
         The association of a word depends on what is added to it alone, and smoothly: it is interpolated between nodes
         in `reach`.
         """
-        dealt, scores = judge.partitions[1].label_words(), self._scores
+        dealt, scores = judge.partitions[1].labels, self._scores
         moved = [replace(scores, fill=scores.fill + reach * node * self._signs) for node in _NODES]
         rows = max(1, _BLOCK // len(scores.fill))
         blocks = [dealt[start : start + rows] for start in range(0, len(dealt), rows)]
@@ -218,3 +226,132 @@ def build_term_studies(
     spelled = np.array([*map(len, (*a, *b))], dtype=float), np.array([*map(len, (*x, *y))], dtype=float)
     measured = [read(each) for each in found if not each["fill"].null_count()]
     return TermStudies(read(own), places, measured, (of_words, of_terms), spelled, rule, rng)
+
+
+# --------------------
+# The strength of stereotype in sentence pairs.
+#
+# Labels are dealt again within bias types, so that no stereotype is left, and whatever preference there is for the
+# first sentence stays. A shift of k then adds k standard deviations of score differences to the stereotypical sentence
+# of each pair. The rule is applied as a whole, and random-weight copies get the same labels and no shift.
+
+
+_FIRST = 0.5
+"""Standard deviations by which a model that prefers first sentences is simulated to score them higher."""
+
+
+def measure_pair_strengths(
+    bias: pl.DataFrame,
+    scores: pl.DataFrame,
+    twins: Mapping[str, pl.DataFrame],
+    *,
+    repetitions: int,
+    shifts: Sequence[float],
+    seed: int = 47,
+) -> pl.DataFrame:
+    """Return the table `pair_strength`: a row for each set, model and language whose labels were tested over all types.
+
+    Sets with clusters are left out.
+
+    Args:
+        bias: what `bias_percentage` returns.
+        scores: of the pairs, with their set and model.
+        twins: scores of random-weight copies, by model, with `twin`.
+        repetitions: number of simulated studies.
+        shifts: that are planted, in standard deviations of score differences.
+        seed: of the study.
+    """
+    found = []
+    tested = bias.filter(pl.col("bias_type") == OVERALL, pl.col("p_label").is_not_null()).rows(named=True)
+    for row in (each for each in tested if each["n_clusters"] is None):
+        key = {name: row[name] for name in ("set", "model", "language")}
+        others = [each["p_label"] for each in tested if each["language"] == row["language"] and each is not row]
+        studies = PairStudies(
+            bias.filter(model=row["model"], language=row["language"]), row, scores, twins, find_level(others)
+        )
+        rng = generator(seed, "strength", "pairs", *key.values())
+        results = np.array([[*studies.find(shifts, rng)] for _ in range(repetitions)])
+        columns = describe_shifts(shifts, results[:, :-1], studies.level, rng)
+        nats = None if columns["shift_80"] is None else columns["shift_80"] * studies.sd
+        found.append({**key, **columns, "false_first": results[:, -1].mean(), "shift_80_nats": nats})
+    return pl.DataFrame(found, schema=TABLES["pair_strength"].polars)
+
+
+class PairStudies:
+    """Simulated studies with the pairs of a set, model and language.
+
+    Attributes:
+        level: largest p of the label that is significant.
+        sd: standard deviation of score differences, in nats.
+    """
+
+    def __init__(
+        self,
+        bias: pl.DataFrame,
+        row: Mapping[str, Any],
+        scores: pl.DataFrame,
+        twins: Mapping[str, pl.DataFrame],
+        level: float,
+    ) -> None:
+        self.level, model = level, row["model"]
+        pairs = _subtract(scores.filter(model=model), row)
+        self._differences = pairs["of_first"].to_numpy()
+        self._is_stereo = (pairs["label"] == LABELS[0]).to_numpy()
+        self._types = [(pairs["bias_type"] == name).to_numpy() for name in pairs["bias_type"].unique().sort()]
+        self.sd = float(self._differences.std(ddof=1))
+        copies = twins[model].partition_by("twin") if model in twins else []
+        self._copies = [
+            pairs.join(_subtract(copy, row), "pair_id", "left", maintain_order="left")["of_first_right"].to_numpy()
+            for copy in copies
+        ]
+        known = bias.filter(
+            pl.col("twin_sd").is_not_null(),
+            pl.struct("set", "bias_type")
+            != pl.struct(pl.lit(row["set"]).alias("set"), pl.lit(OVERALL).alias("bias_type")),
+        )
+        unit = known["balanced_ci_high"] - known["balanced_ci_low"]
+        self._others = (known["twin_sd"] / unit).to_list(), (known["n_twins"] - 1).to_list()
+        self._groups = [f"{name}, {bias_type}" for name, bias_type in known.select("set", "bias_type").iter_rows()]
+
+    def find(self, shifts: Sequence[float], rng: np.random.Generator) -> Iterator[bool]:
+        """Yield whether a study finds a stereotype: without a shift, with each, and with a preference for the first."""
+        is_stereo = self._is_stereo.copy()
+        for of_type in self._types:
+            is_stereo[of_type] = rng.permutation(is_stereo[of_type])
+        twins = [balance(self._count(copy, is_stereo)).percentage for copy in self._copies]
+        known = [percentage for percentage in twins if percentage is not None]
+        for k in (0.0, *shifts):
+            yield self._judge(self._differences + k * self.sd * np.where(is_stereo, 1, -1), is_stereo, known)
+        yield self._judge(self._differences + _FIRST * self.sd, is_stereo, known)
+
+    def _judge(self, differences: FloatArray, is_stereo: Flags, twins: Sequence[float]) -> bool:
+        counts, n_stereo = self._count(differences, is_stereo), int(is_stereo.sum())
+        balanced, p = balance(counts), label_p_value([of_type for of_type in counts if of_type.has_both])
+        assert balanced.low is not None  # the labels were tested
+        assert balanced.high is not None
+        # p is at most ALPHA exactly where it is at most the level that Holm's method leaves
+        row: dict[str, Any] = {"p_label_holm": p * ALPHA / self.level, "p_twins": None}
+        row |= {"n_stereo": n_stereo, "n_antistereo": is_stereo.size - n_stereo}
+        row |= {"balanced_ci_low": balanced.low, "balanced_ci_high": balanced.high}
+        if len(twins) > 1:
+            unit = balanced.high - balanced.low
+            (measured, df), own = self._others, float(np.std(twins, ddof=1)) / unit
+            s, freedom = moderate_deviations([*measured, own], [*df, len(twins) - 1], [*self._groups, OVERALL])
+            cell = BesideTwins(balanced.percentage, balanced.low, balanced.high, twins)
+            if s[-1]:
+                row["p_twins"] = judge_difference(cell, float(s[-1]) * unit, float(freedom[-1]))["p_twins"]
+        return not why_not_found(row)
+
+    def _count(self, differences: FloatArray, is_stereo: Flags) -> list[LabelCounts]:
+        """Return the counts of each bias type; a difference that is not known counts nowhere."""
+        first, known = differences > 0, ~np.isnan(differences)
+        parts = first & is_stereo, known & is_stereo, first & ~is_stereo, known & ~is_stereo
+        return [LabelCounts(*(int((part & of_type).sum()) for part in parts)) for of_type in self._types]
+
+
+def _subtract(scores: pl.DataFrame, row: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the untied pairs of a set and language, with the score of the first sentence less that of the second."""
+    pairs = scores.filter(pl.col("set").eq_missing(pl.lit(row["set"])), pl.col("language") == row["language"])
+    pairs = add_differences(pairs).filter(pl.col("preference").is_in(["stereotypical", "other"]))
+    sign = pl.when(pl.col("label") == LABELS[0]).then(1.0).otherwise(-1.0)
+    return pairs.select("pair_id", "bias_type", "label", of_first=pl.col("difference") * sign)
