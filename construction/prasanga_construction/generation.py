@@ -24,9 +24,9 @@ from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList,
 from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
 from prasanga.base.seeds import generator
-from prasanga.models.devices import Halving, no_memory_for, plan_batches
-from prasanga.models.hub import NO_OPTIONS, ModelOptions
-from prasanga.models.loading import load_config, load_part, max_pieces, model_kind, quiet
+from prasanga.models.devices import Halving, no_memory_for, plan_batches, quiet
+from prasanga.models.loading import load_config, load_part, max_pieces, model_kind
+from prasanga.models.packaged import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import read_pieces
 
 # Pieces of a batch, those to be written included; halved where memory runs out. More than where all pieces pass at

@@ -3,7 +3,8 @@
 from prasanga.base.io import read_frame, write_table
 from prasanga.base.logs import log_to
 from prasanga.base.results import describe
-from prasanga.models import ModelOptions, load_tokenizer
+from prasanga.models import load_tokenizer
+from prasanga.models.packaged import ModelOptions
 from prasanga_construction.distance import find_shared_pieces
 
 log_to(snakemake.log[0])

@@ -79,7 +79,7 @@ class Bench:
     def encoder(self, name: str = "bert", **how: Any) -> Any:
         """A model of those that `prepare` wrote, on the device."""
         from prasanga.embeddings import load_encoder
-        from prasanga.models.loading import quiet
+        from prasanga.models.devices import quiet
 
         with quiet():
             return load_encoder(self.folder / name, **{"device": self.device, "dtype": self.half, **how})
@@ -87,7 +87,7 @@ class Bench:
     def scorer(self, **how: Any) -> Any:
         """The encoder with its head."""
         from prasanga.likelihoods import load_scorer
-        from prasanga.models.loading import quiet
+        from prasanga.models.devices import quiet
 
         with quiet():
             return load_scorer(self.folder / "bert", **{"device": self.device, "dtype": self.half, **how})
@@ -152,7 +152,7 @@ def speed(bench: Bench) -> None:
 
 def decoder(bench: Bench) -> None:
     """The same for a decoder of 7B with random weights, which the processor draws in a minute or two."""
-    from prasanga.models.hub import ModelOptions
+    from prasanga.models import ModelOptions
 
     encoder = bench.encoder("decoder", options=ModelOptions(random_weights=SEED))
     share(bench, "decoder, 75 words", encoder, bench.segments(75, 2_000), causal=True)
@@ -366,7 +366,7 @@ def streams(bench: Bench) -> None:
 
 def eight_bits(bench: Bench) -> None:
     """Compare linear layers in 8 bits with float32: cosine, speed beside half precision."""
-    from prasanga.models.hub import ModelOptions
+    from prasanga.models import ModelOptions
 
     if find_spec("torchao") is None:
         bench.numbers["left out"] = "torchao is not installed"
@@ -384,7 +384,7 @@ def twins(bench: Bench) -> None:
     """Load a random copy on the device and on the processor: the same weights."""
     import torch
 
-    from prasanga.models.hub import ModelOptions
+    from prasanga.models import ModelOptions
 
     how = {"dtype": "float32", "options": ModelOptions(random_weights=SEED)}
     there, here = (bench.encoder(device=device, **how).loaded.encoder for device in (bench.device, "cpu"))
@@ -400,7 +400,7 @@ def cards(bench: Bench) -> None:
     """Spread a model over two cards: the same vectors; and two encoders of one process, each on a card of its own."""
     import torch
 
-    from prasanga.models.hub import ModelOptions
+    from prasanga.models import ModelOptions
 
     if torch.cuda.device_count() < 2:
         bench.numbers["left out"] = "there are no two cards"

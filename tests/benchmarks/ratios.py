@@ -67,7 +67,7 @@ def models(folder: Path) -> Iterator[tuple[str, Compared]]:
 
     from prasanga.embeddings import load_encoder
     from prasanga.likelihoods import load_scorer, score_pairs
-    from prasanga.models.loading import quiet
+    from prasanga.models.devices import quiet
     from prasanga.pairs import read_pairs
 
     torch.set_num_threads(1)

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from tokenizers import models
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from prasanga.models.loading import quiet, use_onednn
+from prasanga.models.devices import quiet
+from prasanga.models.loading import use_onednn
 from prasanga.pairs import align_spans
 from prasanga.text import words
 

@@ -21,7 +21,7 @@ import pytest
 from prasanga.base.io import digest_of
 from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.likelihoods.stage import SCORES_VERSION
-from prasanga.models.hub import CHECKS_VERSION
+from prasanga.models.packaged import CHECKS_VERSION
 from prasanga.pairs.reading import PAIRS_VERSION
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
@@ -168,7 +168,7 @@ CONSTANTS: dict[str, tuple[int, str, Callable[[Path], dict[str, Any]]]] = {
     "VECTORS_VERSION": (VECTORS_VERSION, "prasanga.embeddings.settings", embed),
     "SCORES_VERSION": (SCORES_VERSION, "prasanga.likelihoods.stage", score),
     "PAIRS_VERSION": (PAIRS_VERSION, "prasanga.pairs.reading", read_pairs_file),
-    "CHECKS_VERSION": (CHECKS_VERSION, "prasanga.models.hub", check),
+    "CHECKS_VERSION": (CHECKS_VERSION, "prasanga.models.packaged", check),
 }
 
 

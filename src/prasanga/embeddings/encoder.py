@@ -29,8 +29,8 @@ from prasanga.models.devices import (
     plan_batches,
     send,
 )
-from prasanga.models.hub import NO_OPTIONS, ModelOptions, depth_of
 from prasanga.models.loading import LoadedModel, load_model, max_pieces
+from prasanga.models.packaged import NO_OPTIONS, ModelOptions, depth_of
 
 # --------------------
 # Forward passes: batches of pieces to vectors at some layers.

@@ -18,7 +18,8 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import Store, digest_of, read_document, read_frame, temporary_beside, write_document
 from prasanga.embeddings.pooling import Pooling, Unknown, root_end
 from prasanga.embeddings.shards import StoredDtype
-from prasanga.models.hub import ModelOptions, depth_of, require_unchanged
+from prasanga.models.hub import require_unchanged
+from prasanga.models.packaged import ModelOptions, depth_of
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder

@@ -27,7 +27,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
 from prasanga.models.devices import ON_A_CPU, Halving, find_budget, no_memory_for, plan_batches
 from prasanga.models.heads import ModelWithHead, load_with_head, mask_piece
-from prasanga.models.hub import NO_OPTIONS, ModelOptions
+from prasanga.models.packaged import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping, unknown_pieces
 
 _HEAD_NUMBERS = {"cpu": 1 << 23, "cuda": 1 << 28}  # rows x vocabulary of the head's output: 32 MB, 1 GB of float32

@@ -23,7 +23,8 @@ import polars as pl
 import pyarrow as pa
 
 from prasanga.base.io import Store, digest_of, read_document
-from prasanga.models.hub import ModelOptions, require_unchanged
+from prasanga.models.hub import require_unchanged
+from prasanga.models.packaged import ModelOptions
 from prasanga.pairs.preferences import SCORES as PAIR_SCORES
 from prasanga.pairs.preferences import SENTENCE_SCORES
 

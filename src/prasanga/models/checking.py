@@ -7,7 +7,6 @@ weight is read. Files of the hub are fetched into the cache on the way, so that 
 from __future__ import annotations
 
 import itertools
-import json
 import logging
 import unicodedata
 from collections import Counter
@@ -23,16 +22,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import read_document
 from prasanga.models.devices import DTYPES, Size, weights_bytes
 from prasanga.models.heads import mask_piece, require_mask
-from prasanga.models.hub import (
-    KINDS,
-    NO_OPTIONS,
-    FoundModel,
-    ModelOptions,
-    depth_of,
-    find_weights,
-    identify,
-    open_source,
-)
+from prasanga.models.hub import find_sentence_vector, find_weights, identify, open_source
 from prasanga.models.loading import (
     build_bare,
     max_pieces,
@@ -42,19 +32,14 @@ from prasanga.models.loading import (
     open_tokenizer,
     read_weights,
     require_fitting_tokenizer,
+    text_config,
 )
-from prasanga.models.packaged import PACKAGE
+from prasanga.models.packaged import KINDS, NO_OPTIONS, PACKAGE, ModelOptions, depth_of
 from prasanga.models.pieces import encode, language_piece, unknown_pieces
 from prasanga.schema import TABLES
 
 _LOG = logging.getLogger(__name__)
 _ANY_TEXT = "1"
-_POOLING_FILE = "1_Pooling/config.json"
-_POOLINGS = {
-    **{"cls": "cls", "mean": "mean", "lasttoken": "last"},
-    **{"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "last"},
-}
-"""Vectors of a sentence by their names in sentence-transformers, since 5.4 and before; it has other modes."""
 
 
 def check_model(
@@ -117,7 +102,7 @@ def check_model(
         language_piece(source.name, tokenizer, language, language_codes or {})
     bare = build_bare(source, config, options, head=False)
     require_fitting_tokenizer(source.name, tokenizer, bare)
-    text = config.get_text_config(encoder=True)
+    text = text_config(config)
     blocks = int(text.num_hidden_layers)
     if len({depth_of(layer, blocks, source.name) for layer in layers}) < len(layers):
         raise InputError(
@@ -136,13 +121,8 @@ def check_model(
     weights = find_weights(source, options)
     read = read_weights(source, weights, config, options, DTYPES["float32"], head=asks_head, device_map="meta")
     package = read_document(path) if (path := source.find(PACKAGE)) else {}
-    own_pooling, unknown_pooling = (package.get("sentence_vector"), "") if package else _find_pooling(source)
-    if unknown_pooling and sentence_vector == "auto":
-        raise InputError(
-            f"model {source.name}: {_POOLING_FILE} has {unknown_pooling}; allowed is one of the modes cls, mean,"
-            " lasttoken. Name the vector of a sentence under this model in the config: `sentence_vector: mean`, or cls,"
-            " last, word."
-        )
+    said = find_sentence_vector(source, options, required=sentence_vector == "auto" and not package)
+    own_pooling, unknown_pooling = (package.get("sentence_vector"), "") if package else said
 
     def count_bytes(size: Size) -> int:
         return weights_bytes(size, "float32" if dtype == "auto" else dtype, options.quantization)
@@ -170,26 +150,6 @@ def check_model(
             {"package": {key: package[key] for key in ("name", "requirement", "licence", "weights")}} if package else {}
         ),
     }
-
-
-def _find_pooling(source: FoundModel) -> tuple[str | None, str]:
-    """Return the pooling that a model's files name, and what they say where that is not known."""
-    path = source.find(_POOLING_FILE)
-    if path is None:
-        return None, ""
-    try:
-        settings = dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None, "no JSON object"
-    older = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
-    named = settings.get("pooling_mode", older)
-    modes = named if isinstance(named, list) else [named]
-    known = [_POOLINGS[mode] for mode in modes if isinstance(mode, str) and mode in _POOLINGS]
-    if len(modes) == len(known) == 1:
-        return known[0], ""
-    if "pooling_mode" in settings:
-        return None, f"pooling_mode: {json.dumps(named)[:200]}"
-    return None, ", ".join(f"{key}: true" for key in older) or "no pooling_mode"
 
 
 # --------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -347,3 +348,23 @@ def send(table: NDArray[Any], device: torch.device) -> torch.Tensor:
     """Return a table on `device`. To a card it goes from pinned memory, so that neither side waits for the other."""
     tensor = torch.from_numpy(table)
     return tensor if device.type == "cpu" else tensor.pin_memory().to(device, non_blocking=True)
+
+
+# --------------------
+# What transformers prints.
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep progress bars and the report on unused heads out of a log; as before after the block."""
+    from transformers.utils import logging as logging_of_transformers  # slow, and not needed to choose a device
+
+    verbosity, bars = logging_of_transformers.get_verbosity(), logging_of_transformers.is_progress_bar_enabled()
+    logging_of_transformers.set_verbosity_error()
+    logging_of_transformers.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging_of_transformers.set_verbosity(verbosity)
+        if bars:
+            logging_of_transformers.enable_progress_bar()

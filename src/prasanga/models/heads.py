@@ -144,10 +144,10 @@ class Halves:
     """
 
     def __init__(self, model: Any) -> None:
-        prefix = model.base_model_prefix
         self.model, self.is_whole = model, False
-        self._name = prefix if hasattr(model, prefix) else "decoder"  # T5 has encoder and decoder and nothing around
-        self._encoder = None if hasattr(model, prefix) else model.encoder
+        # T5 has encoder and decoder and nothing around; Llama 4 has another prefix than its body
+        self._name = next(name for name in (model.base_model_prefix, "model", "decoder") if hasattr(model, name))
+        self._encoder = model.encoder if self._name == "decoder" else None
         self._body = getattr(model, self._name)
         self.stand_in = _StandIn(self._body)
         setattr(model, self._name, self.stand_in)

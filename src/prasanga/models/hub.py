@@ -1,4 +1,4 @@
-"""The files of a model: how they are to be read, where they come from, which model they are, what holds weights."""
+"""The files of a model: where they come from, which model they are, what holds weights, and whether it can be used."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import os
 import re
 import shlex
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,92 +19,14 @@ from urllib.request import getproxies
 
 import huggingface_hub
 from huggingface_hub import constants, errors
+from safetensors import safe_open
 
 from prasanga.base.errors import InputError, reason
 from prasanga.base.io import digest_of, read_cache, sha256_of_file, write_cache
+from prasanga.models.packaged import NO_OPTIONS, ModelOptions, read_kind
 
-_ADAPTER = "adapter_config.json"
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _CODE_ELSEWHERE = re.compile(r'"([\w./-]+)--[\w.]+"')
-
-# --------------------
-# Numbers of hidden layers: 0 the embeddings, k the output of block k, -1 the last.
-
-
-def depth_of(layer: int, blocks: int, model: str) -> int:
-    """Return `layer` counted from the embeddings (0 to `blocks`).
-
-    Raises:
-        InputError: the model, of that name, has no such layer.
-    """
-    if not -blocks - 1 <= layer <= blocks:
-        raise InputError(
-            f"model {model}: layer is {layer}, but the model has {blocks} blocks. Write -1 for the last, or a number"
-            f" from 0 (embeddings) to {blocks} (last)."
-        )
-    return layer % (blocks + 1)
-
-
-# --------------------
-# How a model is to be loaded: what a user may write about it in the config, apart from where it is and its
-# precision. Plain values without torch, so that planning a study imports nothing heavy.
-
-
-CHECKS_VERSION = 1
-"""Raise this number when the code reports something else of a model or its tokenizer: all are then checked again."""
-
-KINDS = ("encoder", "decoder", "encoder-decoder")
-QUANTIZATIONS = ("none", "int8")
-
-
-@dataclass(frozen=True)
-class ModelOptions:
-    """The keys of `models.<name>` in the config that decide how a model is loaded.
-
-    Attributes:
-        tokenizer: options given to the tokenizer, such as `{"keep_accents": True}`.
-        weights_sha256: sha256 by file name; a pickle is read only if it is named here and its content fits.
-        remote_code: run Python code that comes with the model.
-        quantization: `none`, or `int8` for linear layers in 8 bits.
-        cards: spread the model over so many CUDA cards; 0 for the processor.
-        kind: `auto`, or the kind that the model must be of: `encoder`, `decoder`, `encoder-decoder`.
-        random_weights: None, or the seed of random weights in place of the model's own, which are then not read.
-
-    Raises:
-        InputError: a value that is none of these.
-    """
-
-    tokenizer: Mapping[str, bool | int | float | str] = field(default_factory=dict)
-    weights_sha256: Mapping[str, str] = field(default_factory=dict)
-    remote_code: bool = False
-    quantization: str = "none"
-    cards: int = 1
-    kind: str = "auto"
-    random_weights: int | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse values that mean nothing here, whoever made the options."""
-        if self.quantization not in QUANTIZATIONS or self.kind not in ("auto", *KINDS) or self.cards < 0:
-            raise InputError(
-                f"quantization is {self.quantization!r}, kind {self.kind!r} and cards {self.cards}. Write"
-                f" quantization: {' or '.join(QUANTIZATIONS)}; kind: auto, {', '.join(KINDS)}; and cards: 1 or more,"
-                " or 0 for the CPU."
-            )
-        if self.cards > 1 and self.quantization != "none":
-            raise InputError(
-                f"cards is {self.cards} and quantization is {self.quantization!r}, which do not go together. Write"
-                " quantization: none for a model spread over cards, or cards: 1 for one in 8 bits."
-            )
-
-    @property
-    def device(self) -> str:
-        """Where a model runs if nobody names a device: on the processor without cards, else where there is room."""
-        return "auto" if self.cards else "cpu"
-
-
-NO_OPTIONS = ModelOptions()
-"""A model as it comes."""
-
 
 # --------------------
 # Where the files of a model come from: a folder, or one commit of a model of the hub.
@@ -158,24 +80,26 @@ def open_source(model: str | Path, revision: str | None = None) -> FoundModel:
     """Find `model`, a folder or the id of a model of the hub, and its config.json.
 
     Raises:
-        InputError: it is neither, has no config.json or no such revision, is gated, is an adapter to another model, or
-            is not in the cache of a machine without network.
+        InputError: it is neither, has no config.json or no such revision, is gated, is an adapter to another model, is
+            quantized, or is not in the cache of a machine without network.
     """
     name, folder = str(model), Path(model)
     if folder.is_dir():
         if revision is not None:
             raise InputError(f"model {model}: a folder has no revision, but revision is {revision!r}. Remove the key.")
-        if not (folder / "config.json").is_file():
-            raise InputError(
-                f"model {model}: the folder has no config.json. Give the folder that `save_pretrained` wrote, with"
-                " config.json, model.safetensors and tokenizer.json."
-            )
+        found = FoundModel(name, folder, None, pinned=True)
         if (folder / _ADAPTER).is_file():
-            raise InputError(
-                f"model {model}: the folder has an {_ADAPTER}, so it is an adapter to another model. Merge it into its"
-                " model (`merge_and_unload` of the package peft), save that, and give its folder."
-            )
-        return FoundModel(name, folder, None, pinned=True)
+            raise InputError(f"model {model}: {_explain_adapter(name, read_settings(found, _ADAPTER))}")
+        if not (folder / "config.json").is_file():
+            raise InputError(f"model {model}: the folder has no config.json{_explain_folder(found)}")
+        for path in _identifying_files(folder, NO_OPTIONS):
+            if path.stat().st_size < _LONGEST_POINTER and path.read_bytes().startswith(_POINTER):
+                raise InputError(
+                    f"model {model}: {path.name} is not the file itself but a pointer of Git LFS to it. Type `git lfs"
+                    f" pull` in the folder, or fetch the model with `hf download`."
+                )
+        _check_settings(found)
+        return found
     if isinstance(model, Path) or folder.is_absolute() or name.startswith(".") or name.count("/") > 1:
         raise _explain_missing(name, "it cannot be the id of a model of the hub (owner/name)")
     try:
@@ -183,7 +107,9 @@ def open_source(model: str | Path, revision: str | None = None) -> FoundModel:
     except (OSError, ValueError) as error:
         raise _explain_refusal(name, revision, error) from error
     commit = path.parent.name  # the cache keeps files as snapshots/<commit>/<file>
-    return FoundModel(name, None, commit, pinned=_COMMIT.fullmatch(revision or "") is not None)
+    found = FoundModel(name, None, commit, pinned=_COMMIT.fullmatch(revision or "") is not None)
+    _check_settings(found)
+    return found
 
 
 def require_own_code(source: FoundModel) -> None:
@@ -274,6 +200,11 @@ def _explain_refusal(name: str, revision: str | None, error: Exception) -> Input
                 f" {constants.HF_HUB_CACHE}, while {offline}. Fetch it where there is network, with"
                 f" `{download_command(name, revision)}`",
             )
+        case errors.EntryNotFoundError():
+            said = (
+                "the repository has no config.json, so it is an adapter, a GGUF file or a model of another library"
+                f" (see {page}). Name the model that it was made from"
+            )
         case errors.RepositoryNotFoundError() | errors.HFValidationError():
             return _explain_missing(
                 name, "the hub has no model of this id (owner/name) that you may see (a private one needs a login)"
@@ -292,6 +223,246 @@ def _explain_missing(name: str, why: str) -> InputError:
         " with config.json, model.safetensors and tokenizer.json, or the id of a model of the hub, such as"
         " google/muril-base-cased."
     )
+
+
+# --------------------
+# Folders and files that are no model of transformers: what they are, and how to make one of them.
+
+
+_ADAPTER = "adapter_config.json"
+_POINTER, _LONGEST_POINTER = b"version https://git-lfs", 1024
+_MOST_LABELS = 50_000  # transformers makes a name for each: a minute for a million
+_TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
+_ADAPTED_NAME = re.compile(r"\.lora_\w|\.base_layer\.|\.original_module\.")
+WITHOUT_HEAD = (
+    " Or it was saved without vocabulary head or decoder, as an ELECTRA's discriminator or a sentence encoder: then it"
+    " gives vectors and no probabilities. Use files that were saved with it (of an ELECTRA, its generator), or write"
+    " stages: [embeddings] under the model."
+)
+_OLD = (
+    "but weights of another library ({file}), which transformers reads before version 5 only. In an environment with"
+    " `pip install 'transformers<5' tensorflow flax`, `AutoModelForMaskedLM` (of a decoder AutoModelForCausalLM)"
+    " `.from_pretrained({folder!r}, from_{of}=True).save_pretrained({folder!r})`"
+)
+_INNER = "but {file}, which has one. Write path: {folder}/{file}"
+_OTHERS = {
+    "tf_model.h5": _OLD.replace("{of}", "tf"),
+    "flax_model.msgpack": _OLD.replace("{of}", "flax"),
+    "zero_to_fp32.py": "but shards of DeepSpeed. Type `python zero_to_fp32.py . . --safe_serialization` in the folder",
+    "pytorch_model_fsdp_*": "but shards of FSDP. Type `accelerate merge-weights {folder}/{file} {folder}`",
+    "*.gguf": "but {file}, for llama.cpp. Use the model that it was made from, or convert it: `AutoModelForCausalLM."
+    "from_pretrained({folder!r}, gguf_file={file!r}).save_pretrained(folder)`, and AutoTokenizer likewise",
+    "checkpoint-*/config.json": f"{_INNER} for this checkpoint of the training",
+    "0_*/config.json": f"{_INNER} for this model of an old sentence-transformers, and sentence_vector: mean, or what"
+    " 1_Pooling/config.json says",
+}
+"""By a file in a folder without config.json or weights: what it has instead, and what to do."""
+_ADAPTED = {"CAUSAL_LM": "ForCausalLM", "SEQ_2_SEQ_LM": "ForSeq2SeqLM", "FEATURE_EXTRACTION": ""}
+"""By the task of an adapter, the class of its model: AutoModel..."""
+
+
+def _explain_folder(source: FoundModel) -> str:
+    """Return what a folder has in place of a model, and what to do, to follow `has no ...`."""
+    folder = source.folder or Path()
+    for pattern, said in _OTHERS.items():
+        found = max(folder.glob(pattern), key=lambda path: path.stat().st_mtime_ns, default=None)
+        if found is not None:
+            file = found.parent.name if found.name == "config.json" else found.name
+            return f", {said.format(folder=str(folder), file=file)}."
+    return ". Give the folder that `save_pretrained` wrote, with config.json, model.safetensors and tokenizer.json."
+
+
+def _explain_adapter(name: str, adapter: Mapping[str, Any]) -> str:
+    """Return how to make a model of an adapter that PEFT wrote."""
+    base, kind = str(adapter.get("base_model_name_or_path") or "BASE-MODEL"), str(adapter.get("peft_type") or "of PEFT")
+    what = f"it has an {_ADAPTER}, so it is an adapter ({kind}) to the model {base}"
+    if "PROMPT" in kind or "TUNING" in kind:
+        return f"{what} that cannot be merged into it. Measure {base}, or train an adapter that can, such as LoRA."
+    own = (adapter.get("auto_mapping") or {}).get("base_model_class") or "AutoModelForMaskedLM"
+    task, merged = _ADAPTED.get(str(adapter.get("task_type"))), f"{name.rstrip('/')}-merged"
+    model = own if task is None else f"AutoModel{task}"
+    return (
+        f"{what}. Merge the two in Python, and give the folder {merged} (if the model in the folder is merged already,"
+        f" delete {_ADAPTER} instead):\n"
+        f"  from peft import PeftModel\n  from transformers import {model}, AutoTokenizer\n"
+        f"  model = PeftModel.from_pretrained({model}.from_pretrained({base!r}), {name!r})\n"
+        f"  model.merge_and_unload().save_pretrained({merged!r})\n"
+        f"  AutoTokenizer.from_pretrained({base!r}).save_pretrained({merged!r})"
+    )
+
+
+def read_settings(source: FoundModel, file: str, kind: type = dict) -> Any:
+    """Return a JSON file of a model; empty where it has none of this kind, which the library that reads it reports."""
+    try:
+        path = source.find(file)
+        found = json.loads(path.read_text(encoding="utf-8")) if path else None
+    except (OSError, ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, kind) else kind()
+
+
+def _check_settings(source: FoundModel) -> None:
+    """Refuse a model whose config.json says that its weights are quantized, or that has labels without end."""
+    settings = read_settings(source, "config.json")
+    labels = settings.get("num_labels", 0), len(settings.get("id2label") or ())
+    if any(isinstance(count, int) and count > _MOST_LABELS for count in labels):
+        raise InputError(
+            f"model {source.name}: config.json has {max(labels)} labels, {_MOST_LABELS} are allowed. None is needed:"
+            " remove num_labels, id2label and label2id."
+        )
+    if quantized := settings.get("quantization_config"):
+        method = quantized.get("quant_method") if isinstance(quantized, dict) else quantized
+        raise InputError(
+            f"model {source.name}: config.json has a quantization_config ({method}), so the files hold packed"
+            " numbers. Use the model that they were made from (if it is too large, with quantization: int8"
+            " under it); or, where the package that packed them is, `model.dequantize()` and `model.save_pretrained`."
+        )
+
+
+# --------------------
+# What can be seen of a folder in milliseconds, without torch: a plan of a study looks before any job runs.
+
+
+def check_files(
+    model: str | Path,
+    *,
+    stages: Sequence[str] = ("embeddings",),
+    sentence_vector: str | None = None,
+    options: ModelOptions = NO_OPTIONS,
+) -> None:
+    """Refuse a folder whose config.json, list of files or names of weights say that the model cannot be used.
+
+    No weights are read, and torch is not imported. A model of the hub is not looked at.
+
+    Args:
+        model: a folder, or the id of a model of the hub.
+        stages: what will be asked of it, as in `prasanga.models.check_model`.
+        sentence_vector: the vector of a sentence that will be asked for; None if none will.
+        options: as it will be loaded with.
+
+    Raises:
+        InputError: as `check_model`, for what the files show: no model of transformers, no tokenizer, no weights or not
+            all of them, an adapter, quantized weights; no vocabulary head although `stages` has likelihoods; a vector
+            of a sentence that is not computed here.
+    """
+    if not Path(model).is_dir():
+        return
+    source = open_source(model)
+    require_tokenizer(source)
+    if options.random_weights is None and not options.weights_sha256:  # digests of pickles are the job's
+        names = read_names(source, find_weights(source, options))
+        if "likelihoods" in stages:
+            _require_head(source, names)
+    find_sentence_vector(source, options, required=sentence_vector == "auto")
+
+
+def require_tokenizer(source: FoundModel) -> None:
+    """Refuse a folder without the files of a tokenizer."""
+    if source.folder is not None and not any(any(source.folder.glob(pattern)) for pattern in _TOKENIZER_FILES):
+        base = read_settings(source, "config.json").get("_name_or_path") or "MODEL-IT-WAS-TRAINED-FROM"
+        raise InputError(
+            f"model {source.name}: the folder has no tokenizer. Put the model's tokenizer.json there (and its"
+            f" tokenizer_config.json): `AutoTokenizer.from_pretrained({base!r}).save_pretrained({source.name!r})`."
+        )
+
+
+def read_names(source: FoundModel, weights: Weights) -> set[str]:
+    """Return the names of a model's weights from the headers of its safetensors; none of pickles.
+
+    Raises:
+        InputError: a damaged file; an adapter's weights that were not merged.
+    """
+    names: set[str] = set()
+    for path in weights.files if weights.safetensors else ():
+        with explaining(source, "weights"), safe_open(path, "numpy") as file:
+            names.update(file.keys())
+    require_merged(source, names)
+    return names
+
+
+def require_merged(source: FoundModel, names: Iterable[str]) -> None:
+    """Refuse weights that have the names of an adapter's."""
+    if apart := next((name for name in names if _ADAPTED_NAME.search(name)), None):
+        raise InputError(
+            f"model {source.name}: {apart!r} is a weight of an adapter that was not merged. Merge it where both are"
+            " loaded, `model.merge_and_unload().save_pretrained(folder)`, and give that folder."
+        )
+
+
+def _require_head(source: FoundModel, names: set[str]) -> None:
+    """Refuse weights without those that every model of the kind has above its hidden states."""
+    settings = read_settings(source, "config.json")
+    kind = read_kind(settings)
+    needed = _HEADS.get("untied" if kind == "decoder" and settings.get("tie_word_embeddings") is False else kind)
+    if names and needed and not any(needed.search(name) for name in names):
+        raise InputError(f"model {source.name}: its files have no vocabulary head ({kind}).{WITHOUT_HEAD}")
+
+
+_HEADS = {
+    "encoder": re.compile(r"(^|\.)(predictions|lm_\w+|generator_\w+|vocab_\w+|pred_layer|head|decoder)\."),
+    "encoder-decoder": re.compile(r"(^|\.)decoder\."),
+    "untied": re.compile(r"(^|\.)(lm_head|embed_out|output_layer|output|head)\."),
+}
+"""By kind, what names of weights a vocabulary head has; a decoder may use its table of embeddings."""
+
+
+# --------------------
+# What a model's files take as the vector of a sentence, as sentence-transformers writes and reads them.
+
+
+_POOLINGS = {
+    **{"cls": "cls", "mean": "mean", "lasttoken": "last"},
+    **{"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "last"},
+}
+"""Vectors of a sentence by their names in sentence-transformers, since 5.4 and before; it has other modes."""
+_KEEPING = ("Transformer", "Dropout", "Normalize")
+"""Modules that give the model's states or change no cosine; `Pooling` is looked into, and others are not computed."""
+
+
+def find_sentence_vector(source: FoundModel, options: ModelOptions, *, required: bool) -> tuple[str | None, str]:
+    """Return `cls`, `mean` or `last`, or None, and what the files say where it is something else (else empty).
+
+    Raises:
+        InputError: it is something else, and `required`.
+    """
+    listed = read_settings(source, "modules.json", list) or [{"type": "Pooling", "path": "1_Pooling"}]
+    modules = [(str(each.get("type")).rpartition(".")[2], str(each.get("path") or "")) for each in listed]
+    pooling, problems = None, []
+    for kind, path in modules:
+        if kind == "Pooling" and source.find(f"{path}/config.json"):
+            pooling, unknown = _read_pooling(source, f"{path}/config.json")
+            problems += [unknown] if unknown else []
+        elif kind not in (*_KEEPING, "Pooling"):
+            problems.append(f"modules.json has {path or kind} ({kind}), which is not computed here")
+    prompts = read_settings(source, "config_sentence_transformers.json")
+    if prompt := (prompts.get("prompts") or {}).get(prompts.get("default_prompt_name")):
+        problems.append(f"config_sentence_transformers.json has the default prompt {prompt!r}, which is not added here")
+    lowers = read_settings(source, "sentence_bert_config.json").get("do_lower_case")
+    if lowers and not (read_settings(source, "tokenizer_config.json") | options.tokenizer).get("do_lower_case"):
+        problems.append(
+            "sentence_bert_config.json has do_lower_case, the tokenizer has not. Write tokenizer: {do_lower_case: true}"
+        )
+    if required and problems:
+        raise InputError(
+            f"model {source.name}: {problems[0]}. Name the vector of a sentence under this model in the config:"
+            f" `sentence_vector: {pooling or 'mean'}`, or cls, mean, last, word."
+        )
+    return (None, problems[0]) if problems else (pooling, "")
+
+
+def _read_pooling(source: FoundModel, file: str) -> tuple[str | None, str]:
+    """Return the pooling that a file names, and what it says where that is not known."""
+    settings = read_settings(source, file)
+    older = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
+    named = settings.get("pooling_mode", older)
+    modes = named if isinstance(named, list) else [named]
+    known = [_POOLINGS[mode] for mode in modes if isinstance(mode, str) and mode in _POOLINGS]
+    if len(modes) == len(known) == 1:
+        return known[0], ""
+    said = ", ".join(f"{key}: true" for key in older) or ("no pooling_mode" if settings else "no JSON object")
+    if "pooling_mode" in settings:
+        said = f"pooling_mode: {json.dumps(named)[:200]}"
+    return None, f"{file} has {said}; allowed is one of the modes cls, mean, lasttoken"
 
 
 # --------------------
@@ -409,7 +580,7 @@ def find_weights(source: FoundModel, options: ModelOptions) -> Weights:
     if source.folder is None:
         where = "nor an index of either, is in its repository (or, without network, in the cache of this machine)"
         raise InputError(f"model {source.name}: neither {_ONE_FILE} nor {_PICKLE}, {where}. {_how_to_fetch(source)}")
-    raise InputError(f"model {source.name}: the folder has no weights. Put its {_ONE_FILE} there.")
+    raise InputError(f"model {source.name}: the folder has no {_ONE_FILE}{_explain_folder(source)}")
 
 
 def _find_files(source: FoundModel, name: str) -> tuple[Path, ...]:

@@ -9,7 +9,9 @@ encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads a
 from __future__ import annotations
 
 import copy
+import json
 import logging
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,8 +25,7 @@ import transformers
 from torch import nn
 from transformers import AutoConfig, AutoTokenizer
 from transformers.dynamic_module_utils import get_class_from_dynamic_module
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
-from transformers.utils import logging as transformers_logging
+from transformers.models.auto import modeling_auto as families
 
 from prasanga.base.errors import InputError
 from prasanga.models.devices import (
@@ -33,31 +34,39 @@ from prasanga.models.devices import (
     claim_devices,
     free_memory,
     no_room,
+    quiet,
     resolve_dtype,
     weights_bytes,
 )
 from prasanga.models.hub import (
-    NO_OPTIONS,
+    WITHOUT_HEAD,
     FoundModel,
-    ModelOptions,
     Weights,
     explaining,
     find_weights,
     open_source,
+    read_names,
+    read_settings,
+    require_merged,
     require_own_code,
+    require_tokenizer,
 )
+from prasanga.models.packaged import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import apply_options, keep_normalizer_of_file
 
 _LOG = logging.getLogger(__name__)
-_TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _LEFT_FREE = 0.9  # of the free memory of each of several GPUs
 _UNLIMITED = 1_000_000  # tokenizers without a limit name a huge number
 _ARTICLES = {"encoder": "an encoder", "decoder": "a decoder", "encoder-decoder": "an encoder-decoder"}
-_WITHOUT_HEAD = (
-    " Or it was saved without vocabulary head or decoder, as an ELECTRA's discriminator or a sentence encoder: then it"
-    " gives vectors and no probabilities. Use files that were saved with it (of an ELECTRA, its generator), or write"
-    " stages: [embeddings] under the model."
-)
+_CAUSAL, _MASKED = families.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, families.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+_OF_PICTURES = families.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+_RENAMED = {r"^(?:module\.|_orig_mod\.|base_model\.model\.)+": ""}
+"""Names of weights that DataParallel, torch.compile or PEFT put something before."""
+_INNER = {
+    r"^(?:model\.)?(?:language_model|text_model)\.lm_head\.": "lm_head.",
+    r"^(?:model\.)?(?:language_model|text_model)\.(?:model\.)?": "model.",
+}
+"""Names of the weights of a decoder that is inside a model of pictures or sounds."""
 _WITH_HEAD = {
     "encoder": "AutoModelForMaskedLM",
     "decoder": "AutoModelForCausalLM",
@@ -113,7 +122,7 @@ def load_model(
     """
     loaded = load_part(model, head=False, revision=revision, device=device, dtype=dtype, options=options)
     loaded.encoder.config.use_cache = False
-    return replace(loaded, config=loaded.config.get_text_config(encoder=True))
+    return replace(loaded, config=text_config(loaded.config))
 
 
 def load_part(
@@ -215,7 +224,7 @@ def open_config(source: FoundModel, options: ModelOptions) -> Any:
         )
         require_own_code(source)
     with quiet(), explaining(source, "config.json"):
-        config = AutoConfig.from_pretrained(**source.arguments, trust_remote_code=options.remote_code)
+        config = _text_part(AutoConfig.from_pretrained(**source.arguments, trust_remote_code=options.remote_code))
         kind = model_kind(config)
     if options.kind not in ("auto", kind):
         raise InputError(
@@ -223,6 +232,20 @@ def open_config(source: FoundModel, options: ModelOptions) -> Any:
             f" Write kind: {kind} (or auto), or name another model."
         )
     return config
+
+
+def _text_part(config: Any) -> Any:
+    """Return the configuration of the decoder inside a model of pictures or sounds; of another model, the same."""
+    text = config.get_text_config()
+    if getattr(config, "is_encoder_decoder", False) or text.model_type in _MASKED or text.model_type not in _CAUSAL:
+        return config
+    text.tie_word_embeddings = config.tie_word_embeddings
+    return text
+
+
+def text_config(config: Any) -> Any:
+    """Return the configuration of the blocks that give vectors: of an encoder-decoder, those of the encoder."""
+    return config.get_text_config(encoder=True if getattr(config, "is_encoder_decoder", False) else None)
 
 
 def model_kind(config: Any) -> str:
@@ -235,20 +258,16 @@ def model_kind(config: Any) -> str:
     if getattr(config, "is_encoder_decoder", False):
         return "encoder-decoder"
     text = config.get_text_config()
-    if text.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+    if text.model_type in _MASKED:
         return "decoder" if getattr(text, "is_decoder", False) else "encoder"
     names = getattr(config, "architectures", None) or []
     is_causal = any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names)
-    return "decoder" if text.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES or is_causal else "encoder"
+    return "decoder" if text.model_type in _CAUSAL or config.model_type in _OF_PICTURES or is_causal else "encoder"
 
 
 def open_tokenizer(source: FoundModel, options: ModelOptions) -> Any:
     """Return the fast tokenizer of a model that has been found, with `options.tokenizer` in effect."""
-    if source.folder is not None and not any(any(source.folder.glob(pattern)) for pattern in _TOKENIZER_FILES):
-        raise InputError(
-            f"model {source.name}: the folder has no tokenizer. Put the model's tokenizer.json there (and its"
-            " tokenizer_config.json), for example with `tokenizer.save_pretrained`."
-        )
+    require_tokenizer(source)
     if options.remote_code:
         require_own_code(source)
     with quiet(), explaining(source, "tokenizer"):
@@ -271,10 +290,14 @@ def open_tokenizer(source: FoundModel, options: ModelOptions) -> Any:
 def require_fitting_tokenizer(name: str, tokenizer: Any, model: Any) -> None:
     """Refuse a tokenizer that has pieces for which the model has no row of embeddings."""
     rows = int(model.get_input_embeddings().num_embeddings)
-    if len(tokenizer) > rows:
+    beyond = sorted((number, piece) for piece, number in tokenizer.get_vocab().items() if number >= rows)
+    if beyond:
+        listed = ", ".join(f"{piece!r} ({number})" for number, piece in beyond[:5])
         raise InputError(
-            f"model {name}: the tokenizer has {len(tokenizer)} pieces, the model only {rows} rows of embeddings. They"
-            " do not belong together: use the tokenizer that the model was trained with."
+            f"model {name}: the model has {rows} rows of embeddings, and {len(beyond)} pieces of the tokenizer have"
+            f" numbers from {rows} on: {listed}{', ...' if len(beyond) > 5 else ''}. Use the tokenizer that"
+            f" the model was trained with. If pieces were added, `model.resize_token_embeddings({beyond[-1][0] + 1})`,"
+            " train the model if texts have them, and save it."
         )
 
 
@@ -294,20 +317,6 @@ def max_pieces(tokenizer: Any, config: Any, model: nn.Module) -> int | None:
 # Modules: without content, with random weights, or with those of the files.
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep progress bars and the report on unused heads out of a log; as before after the block."""
-    verbosity, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        transformers_logging.set_verbosity(verbosity)
-        if bars:
-            transformers_logging.enable_progress_bar()
-
-
 def build_bare(source: FoundModel, config: Any, options: ModelOptions, *, head: bool) -> Any:
     """Return a part of the model as a module without content, on the meta device.
 
@@ -324,7 +333,7 @@ def build_bare(source: FoundModel, config: Any, options: ModelOptions, *, head: 
     with torch.device("meta"), explaining(source, "config.json"):
         model = _build(source, config, options, head=head)
     try:
-        text = config.get_text_config(encoder=True)
+        text = text_config(config)
         numbers = () if head else (text.num_hidden_layers, text.hidden_size)
         reads_text = all(int(number) > 0 for number in (model.get_input_embeddings().num_embeddings, *numbers))
     except (AttributeError, NotImplementedError, TypeError, ValueError):
@@ -387,14 +396,17 @@ def read_weights(
     """
     # Weights are read from the folder that holds the checked files. Code that comes with a model is looked up by its
     # id and commit: from the path of a folder it would be that of the main branch.
-    place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": weights.files[0].parent}
-    with quiet(), explaining(source, "weights"):
+    read_names(source, weights)
+    is_inner = read_settings(source, "config.json").get("model_type") != config.model_type
+    with quiet(), explaining(source, "weights"), _whole_index(weights) as folder:
+        place = source.arguments if options.remote_code else {"pretrained_model_name_or_path": folder}
         loaded, report = getattr(transformers, _class_name(config, head)).from_pretrained(
             **place,
             config=_trim_config(config, head),
             dtype=dtype,
             use_safetensors=weights.safetensors,
             weights_only=True,
+            key_mapping=_RENAMED | (_INNER if is_inner else {}),
             trust_remote_code=options.remote_code,
             ignore_mismatched_sizes=True,  # so that the refusal below, which names the model, is the one that is read
             output_loading_info=True,
@@ -407,15 +419,41 @@ def read_weights(
     names = {name for name, each in loaded.named_parameters() if each in kept}
     absent = sorted(key for key in missing if "pooler" not in key and key in names)
     if absent:
+        require_merged(source, report["unexpected_keys"])
+        inner = [name for name in report["unexpected_keys"] if name.endswith(f".{absent[0]}")]
+        wrapped = f" The file has {inner[0]!r}: save the model without what is around it." if inner else ""
         raise InputError(
             f"model {source.name}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}."
-            " The file is incomplete or belongs to another config.json: fetch the model again."
-            + (_WITHOUT_HEAD if head else "")
+            f" The file is incomplete or belongs to another config.json: fetch the model again.{wrapped}"
+            + (WITHOUT_HEAD if head else "")
+        )
+    table = module.get_input_embeddings().weight
+    if not table.is_meta and not table.any():
+        raise InputError(
+            f"model {source.name}: all embeddings in its weights are 0, which makes all texts the same. Fetch it again."
         )
     return module
 
 
+@contextmanager
+def _whole_index(weights: Weights) -> Iterator[Path]:
+    """Yield the folder of the weights, or one of links to it where their index lacks what transformers asks for."""
+    folder = weights.files[0].parent
+    index = folder / f"{'model.safetensors' if weights.safetensors else 'pytorch_model.bin'}.index.json"
+    listed = json.loads(index.read_text(encoding="utf-8")) if index.is_file() and len(weights.files) else {}
+    if not listed or isinstance(listed.get("metadata"), dict):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory() as place:
+        for path in weights.files:
+            Path(place, path.name).symlink_to(path.absolute())
+        Path(place, index.name).write_text(json.dumps({**listed, "metadata": {}}), encoding="utf-8")
+        yield Path(place)
+
+
 def _class_name(config: Any, head: bool) -> str:
+    if head and config.model_type in _OF_PICTURES and config.model_type not in _CAUSAL:
+        return "AutoModelForImageTextToText"
     return _WITH_HEAD[model_kind(config)] if head else "AutoModel"
 
 
@@ -426,6 +464,7 @@ def _trim_config(config: Any, head: bool) -> Any:
     """
     config = copy.deepcopy(config)
     config.transformers_weights = None  # a config may name another file to read them from
+    config.chunk_size_feed_forward = 0  # saves memory and changes no number, and some sizes divide no text
     if not head and getattr(config, "is_encoder_decoder", False):
         for key in ("decoder_layers", "num_decoder_layers"):
             if hasattr(config, key):
@@ -434,8 +473,12 @@ def _trim_config(config: Any, head: bool) -> Any:
 
 
 def _take_part(model: Any, config: Any, head: bool) -> Any:
-    """Return all of a model, or the encoder of an encoder-decoder."""
-    return model.get_encoder() if not head and getattr(config, "is_encoder_decoder", False) else model
+    """Return all of a model, or for vectors the encoder of an encoder-decoder, or the decoder beside pictures."""
+    if head:
+        return model
+    if getattr(config, "is_encoder_decoder", False):
+        return model.get_encoder()
+    return model.get_decoder() if config.model_type in _OF_PICTURES else model
 
 
 # --------------------

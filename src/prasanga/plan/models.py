@@ -16,8 +16,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import made_from
 from prasanga.base.seeds import seed_of
 from prasanga.methods import TWIN_ENDING
-from prasanga.models.hub import KINDS
-from prasanga.models.packaged import PACKAGED
+from prasanga.models.packaged import KINDS, PACKAGED, read_kind
 
 Models = dict[str, dict[str, Any]]
 _MASKED = ("encoder", "auto")
@@ -203,27 +202,8 @@ def find_kind(settings: Mapping[str, Any]) -> str:
         return PACKAGED[settings["package"]].kind if "package" in settings else "encoder"
     with suppress(OSError, ValueError, RecursionError):  # the job that opens the folder reports its mistakes
         own = json.loads(Path(settings["path"], "config.json").read_text(encoding="utf-8"))
-        return _read_kind(own) if isinstance(own, dict) else "auto"
+        return read_kind(own) if isinstance(own, dict) else "auto"
     return "auto"
-
-
-def _read_kind(own: Mapping[str, Any]) -> str:
-    """Return the kind of a model by its config.json; it never contradicts `prasanga.models.loading.model_kind`."""
-    if own.get("is_encoder_decoder"):
-        return "encoder-decoder"
-    listed = own.get("architectures")
-    names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
-    if own.get("model_type") in _MASKED_TOO or any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in names):
-        return "decoder" if own.get("is_decoder") else "encoder"
-    return "decoder" if any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names) else "auto"
-
-
-_MASKED_TOO = (
-    *("bart", "bert", "big_bird", "camembert", "data2vec-text", "electra", "ernie", "mbart", "megatron-bert", "mvp"),
-    *("reformer", "rembert", "roberta", "roberta-prelayernorm", "roc_bert", "roformer", "xlm", "xlm-roberta"),
-    *("xlm-roberta-xl", "xmod"),
-)
-"""Families that transformers has as masked models and as causal ones: a class of either kind says nothing."""
 
 
 def require_folder(name: str, path: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +24,7 @@ from prasanga.embeddings import VectorSettings, embed_shards, list_shards, load_
 from prasanga.embeddings.pooling import Pooling, read_inputs
 from prasanga.embeddings.settings import COLUMNS
 from prasanga.embeddings.stage import ShardFiles, VectorSource
-from prasanga.models import ModelOptions, check_model
+from prasanga.models import ModelOptions, check_files, check_model
 
 TinyModel = Callable[..., Path]
 Plain = Callable[..., PlainEmbedder]
@@ -68,7 +69,7 @@ def test_a_pooling_that_is_not_known_is_refused_with_what_to_write(
     folder = model_with_pooling(tiny_model, tmp_path, pooling if pooling == "{" else json.dumps(pooling))
     said = (
         f"model {folder}: 1_Pooling/config.json has {found}; allowed is one of the modes cls, mean, lasttoken. Name the"
-        " vector of a sentence under this model in the config: `sentence_vector: mean`, or cls, last, word."
+        " vector of a sentence under this model in the config: `sentence_vector: mean`, or cls, mean, last, word."
     )
     with pytest.raises(InputError) as error:
         check_model(folder, sentence_vector="auto")
@@ -79,6 +80,56 @@ def test_a_pooling_that_is_not_known_is_refused_with_what_to_write(
         report = check_model(folder, sentence_vector=asked)
         assert settle_sentence_vector(replace(SETTINGS, sentence_vector=asked), report).sentence_vector == asked
     assert settle_sentence_vector(SETTINGS, report) == SETTINGS
+
+
+def listing(*kinds: str) -> dict[str, object]:
+    """The files that list these modules, as sentence-transformers writes them before 5.4 and after."""
+    of = {"Pooling": "sentence_transformers.sentence_transformer.modules.pooling"}
+    paths = ["" if kind == "Transformer" else f"{number}_{kind}" for number, kind in enumerate(kinds)]
+    types = [f"{of.get(kind, 'sentence_transformers.models')}.{kind}" for kind in kinds]
+    rows = [{"idx": i, "name": str(i), "path": path, "type": types[i]} for i, path in enumerate(paths)]
+    return {"modules.json": rows, "1_Pooling/config.json": {"pooling_mode": "mean"}}
+
+
+PROMPTS = {"prompts": {"query": "query: ", "none": ""}}
+CASED = {"sentence_bert_config.json": {"max_seq_length": 128, "do_lower_case": True}}
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        (listing("Transformer", "Pooling"), "mean"),
+        (listing("Transformer", "Pooling", "Normalize"), "mean"),
+        (listing("Transformer", "Pooling", "Dense", "Normalize"), r"modules\.json has 2_Dense \(Dense\), which is not"),
+        (listing("Transformer", "Pooling", "LayerNorm"), r"modules\.json has 2_LayerNorm \(LayerNorm\)"),
+        (listing("Transformer", "WeightedLayerPooling"), r"modules\.json has 1_WeightedLayerPooling"),
+        (listing("Router"), r"modules\.json has 0_Router \(Router\)"),
+        (
+            {"config_sentence_transformers.json": {**PROMPTS, "default_prompt_name": "query"}},
+            r"prompt 'query: ', which",
+        ),
+        ({"config_sentence_transformers.json": {**PROMPTS, "default_prompt_name": "none"}}, None),
+        ({"config_sentence_transformers.json": {**PROMPTS, "default_prompt_name": None}}, None),
+        (CASED, r"has do_lower_case, the tokenizer has not\. Write tokenizer: \{do_lower_case: true\}"),
+        ({**CASED, "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", "do_lower_case": True}}, None),
+    ],
+)
+def test_what_sentence_transformers_would_do_is_done_or_refused(
+    tiny_model: TinyModel, tmp_path: Path, files: dict[str, object], found: str | None
+) -> None:
+    folder = model_with_pooling(tiny_model, tmp_path, "")
+    (folder / "1_Pooling/config.json").unlink()
+    for name, content in files.items():
+        (folder / name).write_text(json.dumps(content), encoding="utf-8")
+    if found in ("mean", None):
+        check_files(folder, sentence_vector="auto")
+        assert check_model(folder, sentence_vector="auto")["sentence_vector"] == found
+        return
+    for check in (check_files, check_model):
+        with pytest.raises(InputError, match=rf"model {folder}: .*{found}.* `sentence_vector: mean`"):
+            check(folder, sentence_vector="auto")
+        check(folder, sentence_vector="cls")
+    assert re.search(found, check_model(folder)["unknown_pooling"])
 
 
 @pytest.mark.parametrize(

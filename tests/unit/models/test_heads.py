@@ -19,8 +19,8 @@ from tiny_models import SENTENCES
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import load_scorer, score_pairs
+from prasanga.models import ModelOptions
 from prasanga.models.heads import ModelWithHead, load_with_head, mask_piece
-from prasanga.models.hub import ModelOptions
 
 Folder = Callable[[str], Path]
 CLASSES = {

@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from prasanga.base.errors import InputError
+from prasanga.models import ModelOptions, load_model
 from prasanga.models import devices as module
-from prasanga.models import load_model
 from prasanga.models.devices import (
     Size,
     check_device,
@@ -26,7 +26,6 @@ from prasanga.models.devices import (
     resolve_dtype,
     weights_bytes,
 )
-from prasanga.models.hub import ModelOptions
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 LLAMA = Size(parameters=6_607_343_616, linear=6_476_005_376)

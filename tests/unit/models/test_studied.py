@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.models.hub import KINDS
+from prasanga.models.packaged import KINDS
 from prasanga.plan.models import (
     MeasuredModels,
     find_kind,
@@ -153,7 +153,11 @@ def test_a_study_has_a_model_for_the_probabilities_that_it_asks_for(
         ({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}, "decoder"),
         ({"model_type": "llama", "architectures": ["LlamaForCausalLM"]}, "decoder"),
         ({"model_type": "mine", "architectures": ["MineForMaskedLM"]}, "encoder"),
-        ({"model_type": "deberta-v2", "architectures": ["DebertaV2Model"]}, "auto"),
+        ({"model_type": "deberta-v2", "architectures": ["DebertaV2Model"]}, "encoder"),
+        ({"model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"], "text_config": {}}, "auto"),
+        ({"architectures": ["Gemma3ForConditionalGeneration"], "text_config": {"hidden_size": 8}}, "decoder"),
+        ({"architectures": ["T5GemmaForConditionalGeneration"], "is_encoder_decoder": True}, "encoder-decoder"),
+        ({"model_type": "clip", "architectures": ["CLIPModel"], "text_config": {"hidden_size": 8}}, "auto"),
         ({"model_type": "mine", "architectures": None}, "auto"),
         ({}, "auto"),
         ([], "auto"),
