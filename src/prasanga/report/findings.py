@@ -443,6 +443,7 @@ SHOWN, LIKELY, OPEN = "Well supported", "Tentative", "Not proven"
 """How sure a finding is, the surest first."""
 
 _N_FINDINGS = 3
+_N_WORDS = 20  # of a category are named; all are in the tables
 Facts = dict[str, Any]
 
 
@@ -519,7 +520,9 @@ def _find_change(changes: Changes) -> Iterator[Facts]:
     if shown:
         (category, model), row = max(shown.items(), key=lambda each: abs(each[1]["slope"]))
         steepest = {name: two(row[name]) for name in ("slope", "slope_low", "slope_high")}
-        yield {"kind": "change", "sure": SHOWN, **facts, "category": category, "model": model, **steepest}
+        is_alike = is_number(row.get("p_twins")) and not is_significant(row["p_twins"])
+        sure = {"sure": LIKELY if is_alike else SHOWN, "is_alike": is_alike}
+        yield {"kind": "change", **sure, **facts, "category": category, "model": model, **steepest}
     else:
         yield {"kind": "no_change", "sure": OPEN, **facts}
 
@@ -554,16 +557,45 @@ def _find_association(results: Results) -> Iterator[Facts]:
             **({"low": f"{sizes[0]:.1f}", "high": f"{sizes[-1]:.1f}", "n_sizes": len(sizes)} if sizes else {}),
         }
     elif every:
-        lost: dict[str, dict[str, None]] = {}
-        for row, _ in every:
-            for words in group_lost_words(row["lost"], without=COUNTED).values():
-                lost.setdefault(row["category"], {}).update(dict.fromkeys(filter(None, words)))
         effects = [row["effect_size"] for row in computed]
         yield facts | {
             **{"kind": "few_words", "n": len(every), "k": len(effects), "fewest": FEWEST_WORDS},
-            "words": "; ".join(f"{', '.join(words)} ({category})" for category, words in lost.items()),
             **({"low": two(min(effects)), "high": two(max(effects))} if effects else {}),
         }
+
+
+def describe_lost_words(results: Results) -> Facts:
+    """Return the lost words by category, and the categories that lack effects or intervals without them."""
+    rows_of: dict[str, list[EstimateRow]] = {}
+    for table in results.estimates.values():
+        for row in grid.select_primary(table).iter_rows(named=True):
+            rows_of.setdefault(row["category"], []).append(row)
+    words, gone = list[str](), dict[str, list[str]](effects=[], intervals=[])
+    for category in sorted(rows_of, key=grid.natural_order):
+        rows = rows_of[category]
+        if named := [*dict.fromkeys(word for row in rows for word in _list_lost(row))]:
+            words.append(f"{_list_some(named)} ({category})")
+        for what, n in Counter(filter(None, map(_name_gone, rows))).items():
+            gone[what].append(category if n == len(rows) else f"{category} ({n}/{len(rows)})")
+    return {"words": "; ".join(words), **{what: ", ".join(categories) for what, categories in gone.items()}}
+
+
+def _list_lost(row: EstimateRow) -> list[str]:
+    return [word for each in group_lost_words(row["lost"], without=COUNTED).values() for word in each]
+
+
+def _name_gone(row: EstimateRow) -> str:
+    """Return what an estimate has not because words are lost: `effects`, `intervals` or nothing."""
+    if not _list_lost(row):
+        return ""
+    if not is_number(row["effect_size"]):
+        return "effects"
+    listed = min(row[f"listed_{side}"] or 0 for side in "xyab")
+    return "intervals" if listed >= FEWEST_WORDS and not is_number(row["ci_low"]) else ""
+
+
+def _list_some(words: Sequence[str]) -> str:
+    return ", ".join(words[:_N_WORDS]) + (f" + {len(words) - _N_WORDS}" if len(words) > _N_WORDS else "")
 
 
 def _find_percentage(bias: pl.DataFrame) -> Iterator[Facts]:

@@ -111,6 +111,7 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
         line=method_views.draw_line,
         effect=partial(findings.show_effect, ceat),
         findings=findings.list_first_findings(ceat, changes, results),
+        lost=findings.describe_lost_words(results),
         missing=list(map(section.with_code, results.missing)),
         notes=list(filter(None, [config.get("note"), trained])),
     )

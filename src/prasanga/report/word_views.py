@@ -151,7 +151,7 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
 
 
 def _concordance(results: Results, *, hidden: bool) -> Section:
-    """Return the hits of every stimulus once, in the first word set that has it; those of no set at the end."""
+    """Return the hits of every stimulus once, in the first word set that has it."""
     file, is_empty = "data/concordance.tsv", "concordance" not in results
     there = file in results.files
     hits = results["concordance"].sort("stimulus", "rank").rows_by_key("stimulus", named=True)
@@ -172,18 +172,23 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
 
 
 def words_with_hits(results: Results) -> dict[str, list[dict[str, Any]]]:
-    """Return words with hits, their glosses and suffix groups, by the first word set of each; those of no set last."""
+    """Return words with hits, their glosses and suffix groups, by the first word set of each.
+
+    They are those of the categories that were measured; before anything was, all words of the lexicon, those of no set
+    last.
+    """
     drawn, glosses = set(results["concordance"]["stimulus"]), grid.glosses_of(results.categories)
     forms = results["forms"].drop_nulls("group").unique(["stimulus", "group"], maintain_order=True)
     groups = dict(forms.group_by("stimulus").agg(pl.col("group").str.join(", ")).iter_rows())
+    measured = {name for table in results.estimates.values() for name in table["category"]}
     sets = [
         (grid.title_of_set(word_set), word_set["stimuli"])
         for name, category in results.categories.items()
-        if name != "glosses"
+        if name in (measured or results.categories.keys() - {"glosses"})
         for word_set in (*category["targets"], *category["attributes"])
     ]
     found: dict[str, list[dict[str, Any]]] = {}
-    for title, stimuli in [*sets, ("Words of no set", sorted(drawn))]:
+    for title, stimuli in [*sets, ("Words of no set", () if measured else sorted(drawn))]:
         for stimulus in (each for each in stimuli if each in drawn):
             word = {"stimulus": stimulus, "gloss": glosses.get(stimulus, ""), "group": groups.get(stimulus, "")}
             found.setdefault(title, []).append(word)

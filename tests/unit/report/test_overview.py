@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
+import pytest
+from loss_columns import losses
 from markupsafe import Markup
 from planted_pairs import planted_scores
 
@@ -134,3 +136,61 @@ def test_numbers_beside_a_small_picture_are_those_of_its_ends(table: Table) -> N
     # the primary estimate comes first; the last length is of other texts
     assert [at.split() for at in line[1].split("L")] == [list(at) for at in points[1:3]]
     assert len(points) == 4
+
+
+def beside_twins(n: int, share: float, *shares: float) -> Results:
+    """Results of one type of pairs, and of random copies with these shares."""
+    twins = [
+        planted_scores("m", "en", each, n=n, types=("age",)).with_columns(twin=pl.lit(twin, pl.Int64))
+        for twin, each in enumerate(shares)
+    ]
+    scores = planted_scores("m", "en", share, n=n, types=("age",))
+    return Results(bias_percentages=bias_percentage(scores, twins={"m": pl.concat(twins)}, n_resamples=0))
+
+
+def associated(table: Table, **changes: Any) -> Results:
+    return Results(ceat=table(("C1", "m", "9", "fixed", 0.9, {"p_association": 0.0004, **changes})))
+
+
+def changing(table: Table, p_twins: float) -> Results:
+    return Results(ceat=sloped(table, ("C1", 0.01, 0.1, 0.7)).with_columns(p_twins=pl.lit(p_twins)))
+
+
+@pytest.mark.parametrize(
+    ("supported", "results"),
+    [
+        (True, lambda table: associated(table, p_twins=0.01)),
+        (False, lambda table: associated(table, p_twins=0.55)),
+        (False, lambda table: associated(table, p_twins=0.01, n_x=7, listed_x=7)),
+        (False, lambda table: associated(table, p_twins=0.01, ci_low=None, ci_high=None)),
+        (False, lambda table: associated(table, p_twins=0.01, ci_low=-0.1)),
+        (True, lambda table: changing(table, 0.01)),
+        (False, lambda table: changing(table, 0.55)),
+        (True, lambda _: beside_twins(60, 0.9, 0.5, 0.48, 0.52, 0.5)),
+        (False, lambda _: beside_twins(60, 0.9, 0.9, 0.2, 0.9, 0.5)),
+        (False, lambda _: beside_twins(12, 11 / 12, 0.5, 0.48, 0.52, 0.5)),
+        (False, lambda _: beside_twins(12, 11 / 12, 1.0, 0.2, 0.9, 0.4)),
+    ],
+)
+def test_nothing_that_copies_show_as_well_or_few_words_or_pairs_show_is_well_supported(
+    table: Table, supported: bool, results: Callable[[Table], Results]
+) -> None:
+    found = found_in(results(table))
+    assert found, "there is something to report"
+    assert (SHOWN in {each.sure for each in found}) == supported
+
+
+def test_lost_words_are_named_with_what_went_with_them(table: Table) -> None:
+    few = {"lost": losses("পুকুর: no contexts"), "n_x": 7, "ci_low": None, "ci_high": None}
+    rows = [("C1", model, "9", "fixed", 0.9, few) for model in "mn"]
+    rows += [("C4", "m", "9", "fixed", None, {"lost": losses("a: no vector; not computed: too few")})]
+    rows += [
+        ("C4", "n", "9", "fixed", 0.2, {"lost": losses("b: no vector")}),
+        ("C10", "m", "9", "fixed", 0.2, {**few, "listed_x": 7}),
+    ]
+    text = " ".join(Markup(overview({"models": {}}, Results(ceat=table(*rows))).widget).striptags().split())
+    assert "There is nothing to report yet" not in text
+    assert (
+        "Words lost: পুকুর (C1); a, b (C4); পুকুর (C10). So there is no effect size for C4 (1/2). So there is no interval"
+        " for C1." in text
+    )
