@@ -89,7 +89,7 @@ FROM_RESULTS = ONLY_FIGURES and not vectors_at_hand(config)
 STUDY = readable(partial(StudyPlan.from_config, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
 SETTINGS = Settings(STUDY)
 FILES = readable(Files, STUDY)
-WARNINGS = [*STUDY.texts.warnings, *FILES.missing]
+WARNINGS = [*STUDY.words.lexicon.warnings, *STUDY.texts.warnings, *FILES.missing]
 if not FROM_RESULTS:
     WARNINGS += readable(list, list_unnoticed_changes(WRITTEN))
 if workflow.is_main_process and STUDY.computed and ARGUMENTS().dryrun:

@@ -113,22 +113,32 @@ def read_text(path: Path, *, newline: str | None = None) -> str:
         ) from None
 
 
-def read_json_object(path: Path) -> dict[str, Any]:
-    """Read a file of one JSON object, such as a word list or pairs from elsewhere.
+def read_json_objects(path: Path) -> list[dict[str, Any]]:
+    """Read a file of JSON objects: one, an array of them, or one per line.
 
     Raises:
-        InputError: not JSON, not an object, half of a character in it; as `read_text`.
+        InputError: not JSON, something else than objects, half of a character in it; as `read_text`.
     """
+    text, content, at = read_text(path).strip(), list[Any](), 0
     try:
-        content = json.loads(read_text(path))
+        while at < len(text):
+            value, at = json.JSONDecoder().raw_decode(text, at)
+            at += len(text[at:]) - len(text[at:].lstrip())
+            content += value if isinstance(value, list) else [value]
         json.dumps(content, ensure_ascii=False).encode()  # fails for half a character
     except (RecursionError, ValueError) as error:
-        raise InputError(
-            f"{path}: not JSON ({reason(error)}). The file must hold one JSON object, not one per line."
-        ) from None
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: found a JSON {type(content).__name__}, but the file must hold one object: {{...}}.")
+        raise InputError(f"{path}: not JSON ({reason(error)}). Correct it, or write it again.") from None
+    if not content or not all(isinstance(each, dict) for each in content):
+        raise InputError(f"{path}: found {text!r:.60}, but the file must have JSON objects: {{...}}.")
     return content
+
+
+def read_json_object(path: Path) -> dict[str, Any]:
+    """Read a file of one JSON object, such as a word list from elsewhere; errors as of `read_json_objects`."""
+    first, *others = read_json_objects(path)
+    if others:
+        raise InputError(f"{path}: {len(others) + 1} JSON objects, but the file must have one. Delete the others.")
+    return first
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +13,8 @@ from typing import NamedTuple
 
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, suggest
-from prasanga.lexicon.model import CASES, NUMBERS, SurfaceForm, read_yaml
-from prasanga.text import fold
+from prasanga.lexicon.model import CASES, NUMBERS, Neighbours, SurfaceForm, read_yaml
+from prasanga.text import WORD, fold
 
 # --------------------
 # How a stem ends, which decides the endings that it takes.
@@ -468,6 +469,46 @@ def _read_decisions(heads: Sequence[Entry], claimed: Claimed, *, may_lack_forms:
             raise InputError(f"{entry.place}: the form {form} has the resolution `{resolution}`.{allowed}")
         decisions[fold(form)] = meant[resolution]
     return decisions
+
+
+def read_neighbours(claimed: Claimed, heads: Sequence[Entry], *, may_lack_forms: bool = False) -> dict[str, Neighbours]:
+    """Read which neighbours show that a form is another word (`neighbours:` in `categories.yaml`), by folded form.
+
+    An entry for a form holds for the form with an emphatic ending as well; entries for one form are joined. Forms that
+    no stimulus has are passed over if a study `may_lack_forms`, because it has replaced words.
+
+    Raises:
+        InputError: an entry without forms or without neighbours, a form or stimulus that nobody claims, or a neighbour
+            that is not one word or one mark.
+    """
+    found: dict[str, Neighbours] = {}
+    forms_of: defaultdict[str, list[str]] = defaultdict(list)
+    for form, owners in claimed.items():
+        for owner in owners:
+            forms_of[owner].append(form)
+    for entry in (entry for head in heads for entry in head.entries_of("neighbours")):
+        optional = ["forms", "stimuli", "not_after", "not_before"]
+        entry.require("neighbours of a form", required=["reason"], optional=optional)
+        listed, stimuli = [fold(text) for text in entry.texts("forms")], entry.texts("stimuli")
+        if may_lack_forms:
+            listed = [form for form in listed if form in claimed]
+            if not listed and not stimuli:
+                continue
+        beside = Neighbours(*(frozenset(map(fold, entry.texts(key))) for key in Neighbours._fields))
+        known = claimed.keys() >= set(listed) and forms_of.keys() >= set(stimuli) and bool(listed or stimuli)
+        words = [text for texts in beside for text in texts]
+        if not known or not words or not all(WORD.fullmatch(text) or len(text) == 1 for text in words):
+            raise InputError(
+                f"{entry.place}: an entry of `neighbours` needs forms of the lexicon, and words or marks that are not"
+                " next to them. Write `forms: [...]` or, for all forms of a word, `stimuli: [...]`; and `not_after:"
+                " [...]` or `not_before: [...]`, with one word or one punctuation mark each."
+            )
+        kin = {form for base in listed for owner in claimed[base] for form in forms_of[owner]}
+        meant = {form for form in kin if form in listed or without_emphatic(form, claimed[form]) in listed}
+        for form in meant.union(*(forms_of[stimulus] for stimulus in stimuli)):
+            earlier = found.get(form, Neighbours())
+            found[form] = Neighbours(earlier.not_after | beside.not_after, earlier.not_before | beside.not_before)
+    return found
 
 
 def without_emphatic(form: str, owners: Mapping[str, SurfaceForm]) -> str:

@@ -6,24 +6,25 @@ different entries, a group that does not fit the end of its word, a form that tw
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import regex
+
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, as_entry, read_json_object, read_text, suggest
 from prasanga.lexicon.inflection import (
-    Claimed,
     SuffixGroups,
     capitalize,
     ending_class,
     inflections,
     load_suffix_groups,
+    read_neighbours,
     resolve,
-    without_emphatic,
 )
 from prasanga.lexicon.model import (
     AUTHORS_LANGUAGE,
@@ -33,17 +34,19 @@ from prasanga.lexicon.model import (
     SIDES,
     Category,
     Lexicon,
-    Neighbours,
     Stimulus,
     SurfaceForm,
     WordSet,
     claimants,
+    find_languages,
     first_readings,
-    read_authors_side,
+    name_test,
+    read_records,
+    read_tests,
     read_yaml,
     spelling_of,
+    warn_of_repeats,
 )
-from prasanga.text import WORD, fold
 
 CATEGORIES_FILE = "categories.yaml"
 _SHOWN = 12
@@ -62,6 +65,7 @@ class _LexiconReader:
     sets: dict[str, WordSet] = field(default_factory=dict)
     unused: set[str] = field(default_factory=set)
     clashes: list[tuple[Stimulus, Stimulus]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def read(self, path: Path) -> Entry:
         """Read a file of words in the language of the groups."""
@@ -130,6 +134,33 @@ class _LexiconReader:
             irregular=tuple(_read_irregular(name, form) for form in entry.entries_of("forms")),
         )
 
+    def add_tests(self, path: Path) -> Iterator[Category]:
+        """Add the word sets of another program's file and yield its categories; new words have no form but themselves.
+
+        A set of a test is called after both, as in `weat1.Flowers`, because tests share names of sets.
+        """
+        language, new = self.groups.language, dict[str, Stimulus]()
+        names = {variant: word.name for word in self.words.values() for variant in word.variants}
+        for name, listed in read_tests(path, language, spelling_of(language, self.normalization)):
+            sets = [replace(each, stimuli=tuple(names.get(word, word) for word in each.stimuli)) for each in listed]
+            for each in sets:
+                key = f"{name}.{each.name}" if name else each.name
+                if (other := self.sets.setdefault(key, each)) is not each:
+                    raise InputError(
+                        f"{path}: the word set `{key}` is in {other.path} too. Rename one of them, or take one file out"
+                        " of `lexicon.stimuli`."
+                    )
+                for word in each.stimuli:
+                    new.setdefault(word, Stimulus(word, word_class=each.name, place=str(path)))
+            self.warnings.extend(warn_of_repeats(sets))
+            if name:
+                yield name_test(name, sets)
+        if bare := [word for word in new if word not in self.words]:
+            self.warnings.append(
+                f"{path}: {len(bare)} word(s) have no endings in texts ({bare[0]}, ...). Word sets in YAML have them."
+            )
+        self.words.update({word: new[word] for word in bare})
+
     def require_no_clash(self) -> None:
         """Refuse words that have several entries, all of them in one message."""
         if self.clashes:
@@ -150,7 +181,7 @@ class _LexiconReader:
 
 def load_word_sets(
     folders: Sequence[Path],
-    suffix_groups: Path,
+    suffix_groups: Path | None,
     normalization: str | None = None,
     categories: Mapping[str, Any] | None = None,
     used: Collection[str] | None = None,
@@ -158,8 +189,9 @@ def load_word_sets(
     """Read folders of word sets with their `categories.yaml`, and inflect their words.
 
     Args:
-        folders: the word sets; a later one adds to those before, and only the first must have a `categories.yaml`.
-        suffix_groups: the groups that they name.
+        folders: the word sets; a later one adds to those before, and only the first must have a `categories.yaml`. Or
+            files of other programs, and folders of them.
+        suffix_groups: the groups that they name; None if all are of other programs.
         normalization: the corpus's, if not the language's own.
         categories: of the study's config, with words of their own.
         used: see `load_lexicon`.
@@ -167,14 +199,26 @@ def load_word_sets(
     Raises:
         InputError: see `prasanga.lexicon.loading.load_lexicon`.
     """
-    groups = load_suffix_groups(suffix_groups, normalization)
+    others = [
+        path
+        for folder in folders
+        if _find_kind(folder) == _OTHER_SETS
+        for path in _list_files(folder, "*.json*", "*.parquet")
+    ]
+    if suffix_groups:
+        groups = load_suffix_groups(suffix_groups, normalization)
+    else:
+        language, *several = find_languages(read_records(others[0]))
+        groups = SuffixGroups(Path(), "" if several else language, {})
     reader = _LexiconReader(groups, normalization)
-    with_head = [folder for folder in folders if folder == folders[0] or (folder / CATEGORIES_FILE).exists()]
+    with_yaml = [folder for folder in folders if _find_kind(folder) == _WORD_SETS]
+    with_head = [folder for folder in with_yaml if folder == with_yaml[0] or (folder / CATEGORIES_FILE).exists()]
     heads = [reader.read_head(folder) for folder in with_head]
-    for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
+    for path in (path for folder in with_yaml for path in sorted(folder.glob("*.yaml"))):
         if path.name != CATEGORIES_FILE:
             reader.add(reader.read(path))
     reader.require_no_clash()
+    found = {category.name: category for path in others for category in reader.add_tests(path)}
     shipped = dict(reader.sets)
     if used is not None:
         heads_of = [entry for head in heads for name, entry in head.entry_of("categories").items() if name in used]
@@ -202,7 +246,8 @@ def load_word_sets(
     return Lexicon(
         language=groups.language,
         stimuli=tuple(words.values()),
-        categories={name: _read_category(name, *given) for name, given in defined.items()},
+        categories={**found, **{name: _read_category(name, *given) for name, given in defined.items()}},
+        warnings=tuple(reader.warnings),
         forms=forms,
         readings=tuple(reading for of_word in readings.values() for reading in of_word if not reading.hyphenated),
         resolutions=resolve(claimed, heads, {name: word.place for name, word in words.items()}, reader.unused),
@@ -323,49 +368,11 @@ def _inflect(stimulus: Stimulus, groups: SuffixGroups) -> Iterator[SurfaceForm]:
         for name in stimulus.groups:
             for form, number, case, emphatic, hyphenated in inflections(spelling, groups.groups[name]):
                 yield SurfaceForm(form, stimulus.name, name, number, case, emphatic, hyphenated)
+    if not stimulus.groups:
+        yield SurfaceForm(stimulus.name, stimulus.name, number="singular", case="nominative")
     yield from stimulus.irregular
     if any(groups.groups[name].capitalized for name in stimulus.groups):
         yield from (replace(form, form=capitalize(form.form)) for form in stimulus.irregular)
-
-
-def read_neighbours(claimed: Claimed, heads: Sequence[Entry], *, may_lack_forms: bool = False) -> dict[str, Neighbours]:
-    """Read which neighbours show that a form is another word (`neighbours:` in `categories.yaml`), by folded form.
-
-    An entry for a form holds for the form with an emphatic ending as well; entries for one form are joined. Forms that
-    no stimulus has are passed over if a study `may_lack_forms`, because it has replaced words.
-
-    Raises:
-        InputError: an entry without forms or without neighbours, a form or stimulus that nobody claims, or a neighbour
-            that is not one word or one mark.
-    """
-    found: dict[str, Neighbours] = {}
-    forms_of: defaultdict[str, list[str]] = defaultdict(list)
-    for form, owners in claimed.items():
-        for owner in owners:
-            forms_of[owner].append(form)
-    for entry in (entry for head in heads for entry in head.entries_of("neighbours")):
-        optional = ["forms", "stimuli", "not_after", "not_before"]
-        entry.require("neighbours of a form", required=["reason"], optional=optional)
-        listed, stimuli = [fold(text) for text in entry.texts("forms")], entry.texts("stimuli")
-        if may_lack_forms:
-            listed = [form for form in listed if form in claimed]
-            if not listed and not stimuli:
-                continue
-        beside = Neighbours(*(frozenset(map(fold, entry.texts(key))) for key in Neighbours._fields))
-        known = claimed.keys() >= set(listed) and forms_of.keys() >= set(stimuli) and bool(listed or stimuli)
-        words = [text for texts in beside for text in texts]
-        if not known or not words or not all(WORD.fullmatch(text) or len(text) == 1 for text in words):
-            raise InputError(
-                f"{entry.place}: an entry of `neighbours` needs forms of the lexicon, and words or marks that are not"
-                " next to them. Write `forms: [...]` or, for all forms of a word, `stimuli: [...]`; and `not_after:"
-                " [...]` or `not_before: [...]`, with one word or one punctuation mark each."
-            )
-        kin = {form for base in listed for owner in claimed[base] for form in forms_of[owner]}
-        meant = {form for form in kin if form in listed or without_emphatic(form, claimed[form]) in listed}
-        for form in meant.union(*(forms_of[stimulus] for stimulus in stimuli)):
-            earlier = found.get(form, Neighbours())
-            found[form] = Neighbours(earlier.not_after | beside.not_after, earlier.not_before | beside.not_before)
-    return found
 
 
 def _read_category(name: str, entry: Entry, sets: Mapping[str, WordSet]) -> Category:
@@ -453,6 +460,7 @@ def _read_side(what: str, key: str, item: object, entry: Entry, sets: Mapping[st
 
 # What a file or folder has, for messages.
 _WORD_SETS = "a folder of word sets (*.yaml)"
+_OTHER_SETS = "word sets of another program (JSON, JSON lines, Parquet)"
 _GROUPS = "suffix groups (*.yaml)"
 _CATEGORIES = "categories of the paper (ceat*.jsonl)"
 _SUFFIX_LISTS = "words with their suffixes (weatWordsWithSuffix.jsonl)"
@@ -461,6 +469,8 @@ _SUFFIX_CATEGORIES = "numbered suffix groups (suffixCategories.jsonl)"
 _NOTHING = "nothing"
 _TOGETHER = (
     (_WORD_SETS, _GROUPS),
+    (_OTHER_SETS, _GROUPS),
+    (_OTHER_SETS, _NOTHING),
     (_CATEGORIES, _SUFFIX_LISTS),
     (_CATEGORIES, _NOTHING),
     (_GROUPED_WORDS, _SUFFIX_CATEGORIES),
@@ -483,9 +493,11 @@ def load_lexicon(
 
     Args:
         stimuli: a folder of our word sets with `categories.yaml`; or, of the paper's files, the folder with
-            `ceat*.jsonl` (or one of them), `weatWordsWithSuffix.jsonl`, or `allWeatWords.txt`. Of several folders of
-            word sets the later ones add words and categories.
-        suffix_groups: our YAML for our word sets; `weatWordsWithSuffix.jsonl` for `ceat*.jsonl` (without it only bare
+            `ceat*.jsonl` (or one of them), `weatWordsWithSuffix.jsonl`, or `allWeatWords.txt`; or a file, or a folder,
+            of word sets of WEFE, SEAT, bias-bench or WEATHub (docs/lexicon.md), whose words have no endings. Of several
+            folders the later ones add words and categories.
+        suffix_groups: our YAML for our word sets, or to name the language of other programs' sets (by default the one
+            of bn, hi and en that has their script); `weatWordsWithSuffix.jsonl` for `ceat*.jsonl` (without it only bare
             words are found, which is a warning); `suffixCategories.jsonl` for `allWeatWords.txt`; nothing for
             `weatWordsWithSuffix.jsonl`, which has its suffixes.
         normalization: the name of the corpus's normalization (`prasanga.text.normalizer`); by default the language's
@@ -504,15 +516,18 @@ def load_lexicon(
     groups = None if suffix_groups is None else Path(suffix_groups)
     folders = [Path(path) for path in ([stimuli] if isinstance(stimuli, str | Path) else stimuli)]
     kinds, partner = dict.fromkeys(map(_find_kind, folders)), _NOTHING if groups is None else _find_kind(groups)
+    if _WORD_SETS in kinds:
+        kinds.pop(_OTHER_SETS, None)
     kind = " and ".join(kinds)
-    if (kind, partner) not in _TOGETHER or (kind != _WORD_SETS and (len(folders) > 1 or categories)):
+    has_sets = kind in (_WORD_SETS, _OTHER_SETS)
+    if (kind, partner) not in _TOGETHER or (not has_sets and (len(folders) > 1 or categories)):
         fitting = "; ".join(f"{one} with {other}" for one, other in _TOGETHER)
         raise InputError(
             f"{', '.join(map(str, folders))}: {kind}, with {partner} as `suffix_groups` ({suffix_groups}). Give"
-            f" {fitting}. Only to word sets (*.yaml) can a study add folders and categories."
+            f" {fitting}. Only to word sets can a study add folders and categories."
         )
-    if kind == _WORD_SETS:
-        loaded = load_word_sets(folders, groups or Path(), normalization, categories, used)
+    if has_sets:
+        loaded = load_word_sets(folders, groups, normalization, categories, used)
     else:
         loaded = _load_authors_words(kind, folders[0], groups, spelling_of(AUTHORS_LANGUAGE, normalization))
     return replace(loaded, normalization=normalization)
@@ -531,10 +546,9 @@ def lexicon_of(words: Mapping[str, Any]) -> Lexicon:
 
 
 def _find_kind(path: Path) -> str:
-    if path.is_dir() and _category_files(path):
-        return _CATEGORIES
-    if path.is_dir() and any(path.glob("*.yaml")):
-        return _WORD_SETS
+    layouts = {"ceat*.json*": _CATEGORIES, "*.yaml": _WORD_SETS, "*.json*": _OTHER_SETS, "*.parquet": _OTHER_SETS}
+    if path.is_dir() and (kind := next((kind for end, kind in layouts.items() if any(path.glob(end))), "")):
+        return kind
     if path.is_dir() or not path.exists():
         problem = "a folder without word sets" if path.is_dir() else "no such file or folder"
         raise InputError(f"{path}: {problem}. Check the paths under `lexicon` in the config.")
@@ -542,14 +556,18 @@ def _find_kind(path: Path) -> str:
         return _GROUPS
     if path.suffix == ".txt":
         return _GROUPED_WORDS
-    keys = read_json_object(path).keys()
-    if keys & set(SIDES):
-        return _CATEGORIES
-    return _SUFFIX_CATEGORIES if keys and all(key.isdecimal() for key in keys) else _SUFFIX_LISTS
+    first, *others = read_records(path)
+    if others or first.keys() & {*SIDES}:
+        return _OTHER_SETS if others or not path.name.startswith("ceat") else _CATEGORIES
+    if first and all(key.isdecimal() for key in first):
+        return _SUFFIX_CATEGORIES
+    has_endings = regex.search(r'"\s*\p{M}', json.dumps(first, ensure_ascii=False))  # no word begins with a mark
+    return _SUFFIX_LISTS if has_endings or "suffix" in path.name.lower() else _OTHER_SETS
 
 
-def _category_files(path: Path) -> list[Path]:
-    return sorted(path.glob("ceat*.json*")) if path.is_dir() else [path]
+def _list_files(path: Path, *endings: str) -> list[Path]:
+    """Return the files with word sets in a folder, or the file itself."""
+    return sorted(each for end in endings for each in path.glob(end)) if path.is_dir() else [path]
 
 
 # --------------------
@@ -579,12 +597,15 @@ def _load_authors_words(kind: str, path: Path, suffixes_of: Path | None, spelled
         warnings.append(f"{path}: no suffix lists given: words are found in their bare form only.")
     for word, group, own in listed:
         suffixes.setdefault(spelled(word).strip(), []).extend((spelled(each).strip(), group) for each in own)
-    files = _category_files(path) if kind == _CATEGORIES else []
+    files = _list_files(path, "ceat*.json*") if kind == _CATEGORIES else []
     numbered = sorted((int("".join(re.findall(r"\d", file.stem)) or 0), file) for file in files)
     categories = {
-        f"C{number}": _read_authors_category(f"C{number}", file, warnings, spelled) for number, file in numbered
+        f"C{number}": name_test(f"C{number}", sets)
+        for number, file in numbered
+        for _, sets in read_tests(file, AUTHORS_LANGUAGE, spelled)
     }
     sets = [side for category in categories.values() for side in (*category.targets, *category.attributes)]
+    warnings += warn_of_repeats(sets)
     classes = {word: side.name for side in reversed(sets) for word in side.stimuli}
     words = list(dict.fromkeys(word for side in sets for word in side.stimuli)) or list(suffixes)
     for word in (word for word in words if suffixes and word not in suffixes):
@@ -623,21 +644,3 @@ def _read_text_lists(path: Path) -> dict[str, list[str]]:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise InputError(f'{path}: `{key}` is {value!r}. Write a list of suffixes: "{key}": ["...", "..."].')
     return content
-
-
-def _read_authors_category(name: str, path: Path, warnings: list[str], spelled: Callable[[str], str]) -> Category:
-    content = read_json_object(path)
-    sides = []
-    for side in SIDES:
-        set_name, _, stimuli = read_authors_side(path, content, side, ("examples",), spelled)
-        warnings += [
-            f"{path}: {word} is listed {count} times in {set_name}. It counts once; with `preset: paper` it counts"
-            f" {count} times in CEAT, as in the paper."
-            for word, count in Counter(stimuli).items()
-            if count > 1
-        ]
-        gloss = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", set_name).lower()
-        sides.append(WordSet(set_name, gloss, stimuli, path=str(path)))
-    x, y, a, b = sides
-    title = f"{x.gloss} and {y.gloss}, {a.gloss} and {b.gloss}".capitalize()
-    return Category(name, title, (x, y), (a, b))

@@ -5,17 +5,22 @@ The stage writes it as a table of forms and as categories, which later stages re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars as pl
 import pyarrow as pa
+import regex
 
 from prasanga.base.errors import InputError
-from prasanga.base.yaml import Entry, read_entry
+from prasanga.base.yaml import Entry, read_entry, read_json_objects
 from prasanga.schema import TABLES
 from prasanga.text import fold, normalizer
 
@@ -87,6 +92,103 @@ def read_authors_side(
             f" empty; found {entry!r:.80}."
         )
     return named["category"], key, cleaned
+
+
+# --------------------
+# Word sets in the files of other programs, JSON or Parquet:
+#
+# - WEFE: {"flowers": [word, ...], ...}, and a query as a dict ("target_sets", "attribute_sets", their names)
+# - SEAT, bias-bench: {"targ1": {"category": name, "examples": [word, ...]}, "targ2", "attr1", "attr2"}
+# - WEATHub: a row per language and test, with columns "targ1.category", "targ1.examples" and so on
+# - others with the same four sets, as lists or mappings: "target_1", "X", "first_attribute"
+
+_LETTERS = dict(zip("xyab", SIDES, strict=True))
+_SIDE = re.compile(r"(targ|attr)[a-z]*[_ ]?([12])")
+_SENTENCE = re.compile(r"\s.*[.?!\u0964]$")
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a JSON file, or the rows of a Parquet file."""
+    return pl.read_parquet(path).to_dicts() if path.suffix == ".parquet" else read_json_objects(path)
+
+
+def find_languages(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the languages that rows name; where they name none, that of bn, hi and en which is written like them."""
+    text = json.dumps(records, ensure_ascii=False)
+    script = "bn" if regex.search(r"\p{Bengali}", text) else "hi" if regex.search(r"\p{Devanagari}", text) else "en"
+    return sorted({str(record["language"]) for record in records if "language" in record}) or [script]
+
+
+def read_tests(path: Path, language: str, spelled: Callable[[str], str]) -> Iterator[tuple[str, list[WordSet]]]:
+    """Yield the tests of a file of word sets by name, with the four sets of each; "" for sets that belong to no test.
+
+    Raises:
+        InputError: it has other things than word sets, such as sentences, or words in other languages.
+    """
+    spoken = find_languages(records := read_records(path))
+    if language not in spoken and (len(spoken) > 1 or language in DEFAULT_NORMALIZATIONS):
+        raise InputError(
+            f"{path}: words in {', '.join(spoken)}, but the suffix groups are for {language or 'none'}. Write"
+            f" `language: {spoken[0]}` in the study, or give load_lexicon the suffix groups of {spoken[0]!r}."
+        )
+    for record in (record for record in records if record.get("language", language) == language):
+        sides = _find_sides(record)
+        name = str(record.get("weat") or record.get("query_name") or path.stem) if sides else ""
+        sides = sides or {
+            key: {"category": key, "examples": value} for key, value in record.items() if _are_words(value)
+        }
+        sets = []
+        for side in SIDES if name else sides:
+            title, _, words = read_authors_side(path, sides, side, ("examples",), spelled)
+            if sentence := next(filter(_SENTENCE.search, words), ""):
+                raise InputError(
+                    f"{path}: `{side}` has sentences, such as {sentence!r}. Name the file of the words, such as"
+                    " weat1.jsonl for sent-weat1.jsonl. docs/methods.md (SEAT from Python) measures the sentences."
+                )
+            gloss = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", title).replace("_", " ").lower()
+            sets.append(WordSet(title, gloss, words, path=str(path)))
+        if not sets:
+            raise InputError(
+                f'{path}: found {record!s:.60}. Write sets, {{"name": ["word", ...], ...}}, or the four sets of a test,'
+                f' {{"targ1": {{"category": "name", "examples": ["word", ...]}}, ...}} ({", ".join(SIDES)}).'
+            )
+        yield re.sub(r"[^\w.-]+", "_", name), sets
+
+
+def name_test(name: str, sets: Sequence[WordSet]) -> Category:
+    """Return the category of the sets X, Y, A and B, with a title made of their names."""
+    x, y, a, b = sets
+    return Category(name, f"{x.gloss} and {y.gloss}, {a.gloss} and {b.gloss}".capitalize(), (x, y), (a, b))
+
+
+def warn_of_repeats(sets: Iterable[WordSet]) -> list[str]:
+    """Return a sentence for each word that a set lists more than once."""
+    repeats = ((each, word, n) for each in sets for word, n in Counter(each.stimuli).items() if n > 1)
+    return [
+        f"{each.path}: {word} is listed {n} times in {each.name}. It counts once; with `preset: paper` it counts {n}"
+        " times in CEAT, as in the paper."
+        for each, word, n in repeats
+    ]
+
+
+def _are_words(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(word, str) for word in value)
+
+
+def _find_sides(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the sets of a test by their places (`SIDES`), each with its name and words; {} if it is none."""
+    for kind in ("target", "attribute"):  # a query of WEFE
+        named = zip(record.get(f"{kind}_sets_names", ()), record.get(f"{kind}_sets", ()), strict=False)
+        sets = {f"{kind}{n}": {"category": name, "examples": words} for n, (name, words) in enumerate(named, 1)}
+        record = {**record, **sets}
+    found: dict[str, dict[str, Any]] = {}
+    for key, value in record.items():
+        first, _, last = key.lower().partition(".")
+        match = _SIDE.fullmatch(first)
+        if side := f"{match[1]}{match[2]}" if match else _LETTERS.get(first, ""):
+            added = {last: value} if last else value if isinstance(value, dict) else {"examples": value}
+            found[side] = {"category": key, **found.get(side, {}), **added}
+    return found if len(found) == len(SIDES) or record.keys() & {SIDES[0], "target_sets"} else {}
 
 
 # --------------------
@@ -381,12 +483,11 @@ def require_measurable(
                     f"{what} is for templates only (`searched: false`). Name {name} under `seat.categories` instead of"
                     f" `{key}`."
                 )
-        for target, attribute in product(targets, attributes):
-            if common := [word for word in target["stimuli"] if word in attribute["stimuli"]]:
+        for one, other in combinations((*targets, *attributes), 2):
+            if common := [word for word in one["stimuli"] if word in other["stimuli"]]:
                 problems.append(
-                    f"the category {name} has {', '.join(dict.fromkeys(common))} among its targets (the set"
-                    f" {target['name']!r}) and its attributes ({attribute['name']!r}), and a word is nearest to itself."
-                    f" Take it out of one of these sets, or take {name} out of `{key}`."
+                    f"the category {name} has {', '.join(dict.fromkeys(common))} in the sets {one['name']!r} and"
+                    f" {other['name']!r}. Take it out of one of them, or take {name} out of `{key}`."
                 )
     if problems:
         raise InputError("\n".join(problems))

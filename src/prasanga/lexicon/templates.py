@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,11 +14,11 @@ from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, read_distinct, read_json_object, suggest
 from prasanga.lexicon.inflection import capitalize
 from prasanga.lexicon.model import (
-    AUTHORS_LANGUAGE,
     CASES,
     NUMBERS,
     SIDES,
     Lexicon,
+    find_languages,
     read_authors_side,
     read_yaml,
     spelling_of,
@@ -337,7 +337,8 @@ def texts_of(templates: Templates, classes: Iterable[str]) -> dict[str, Any]:
 
 
 def _templates_of_authors(files: Sequence[Path], normalization: str | None) -> Templates:
-    found = _read_seat_files(files, normalization)
+    language = find_languages([read_json_object(files[0])])[0]
+    found = _read_seat_files(files, spelling_of(language, normalization))
     classes = {
         name: tuple(
             Template(str(number), name, *halves, WordForm(), place=sentences.place)
@@ -346,7 +347,7 @@ def _templates_of_authors(files: Sequence[Path], normalization: str | None) -> T
         for name, sentences in found.items()
     }
     path = files[0] if len(files) == 1 else files[0].parent
-    return Templates(path, AUTHORS_LANGUAGE, classes, {name: each for name, each in found.items() if each.blocks})
+    return Templates(path, language, classes, {name: each for name, each in found.items() if each.blocks})
 
 
 def _find_filled(lexicon: Lexicon, word: str, word_class: str, templates: Templates) -> Iterator[FilledTemplate]:
@@ -412,7 +413,7 @@ _AUTHORS_SLOT = regex.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|<[^<>]*>|_{2,}|%s|X{3,}|
 _LATIN_SLOT = regex.compile(r"[A-Za-z]+")  # in a Bangla sentence a Latin word is a slot
 
 
-def _read_seat_files(files: Sequence[Path], normalization: str | None = None) -> dict[str, SeatSentences]:
+def _read_seat_files(files: Sequence[Path], spelled: Callable[[str], str]) -> dict[str, SeatSentences]:
     """Read templates or filled sentences of SEAT, by the set whose words stand in them.
 
     A set that several files have gets the templates of all, each once.
@@ -420,7 +421,6 @@ def _read_seat_files(files: Sequence[Path], normalization: str | None = None) ->
     Raises:
         InputError: a file is no such file; a template has no slot, or several; the message names the file.
     """
-    spelled = spelling_of(AUTHORS_LANGUAGE, normalization)
     found: dict[str, SeatSentences] = {}
     for path in files:
         content = read_json_object(path)
@@ -446,7 +446,8 @@ def _sentences_of(block: Sequence[str], words: Sequence[str], word: str, what: s
     if rest:
         raise InputError(
             f"{what} has {len(block)} sentences for {len(words)} words, which is not the same number for each. Name"
-            " the word lists under `lexicon.stimuli` that the sentences were made from."
+            " the word lists under `lexicon.stimuli` that the sentences were made from, or take each sentence as an"
+            " item of its own (docs/methods.md, SEAT from Python)."
         )
     first = words.index(word) * each
     return block[first : first + each]

@@ -239,6 +239,7 @@ class LexiconPlan(NamedTuple):
         words: a digest of what templates take of the lexicon, the class and the readings of every stimulus.
         classes: of every stimulus its class of word and its file and line; both may be "".
         files: of every word set of a category its file, where it has one; by category, because names of sets repeat.
+        warnings: the first sentences about the files for the user.
     """
 
     language: str
@@ -247,9 +248,10 @@ class LexiconPlan(NamedTuple):
     words: str
     classes: dict[str, list[str]]
     files: dict[str, dict[str, str]]
+    warnings: list[str]
 
 
-_NO_LEXICON = LexiconPlan("", "", {}, "", {}, {})
+_NO_LEXICON = LexiconPlan("", "", {}, "", {}, {}, [])
 """Where the word lists are absent, and results are used as they are."""
 
 
@@ -430,7 +432,8 @@ def _read_lexicon(words: Mapping[str, Any]) -> dict[str, Any]:
         name: {side.name: side.path for side in (*category.targets, *category.attributes) if side.path}
         for name, category in lexicon.categories.items()
     }
-    return LexiconPlan(lexicon.language, forms, categories_of(lexicon), in_templates, classes, files)._asdict()
+    warnings, categories = list(lexicon.warnings[:3]), categories_of(lexicon)
+    return LexiconPlan(lexicon.language, forms, categories, in_templates, classes, files, warnings)._asdict()
 
 
 def _read_sentences(

@@ -76,8 +76,8 @@ def test_categories_without_an_effect_size_are_refused() -> None:
         " or take C2 out of `seat.categories`.",
         "the set 'none' of the category C2 has 0 words, but an effect size needs 1. Add words to it, or take C2 out of"
         " `seat.categories`.",
-        "the category C2 has b among its targets (the set 'x') and its attributes ('b'), and a word is nearest to"
-        " itself. Take it out of one of these sets, or take C2 out of `seat.categories`.",
+        "the category C2 has b in the sets 'x' and 'b'. Take it out of one of them, or take C2 out of"
+        " `seat.categories`.",
         "the set 'far' of the category C1 is for templates only (`searched: false`). Name C1 under `seat.categories`"
         " instead of `seat.categories`.",
     ]

@@ -72,6 +72,7 @@ def test_values_are_those_of_the_lexicon_read_or_remembered(files: Any, plan: Pl
         digest_of(words_for_templates(lexicon)),
         {stimulus.name: ["", stimulus.place] for stimulus in lexicon.stimuli},
         {"C1": {name: str(files.path(name)) for name in ("flowers", "insects", "good", "bad")}},
+        [],
     )
     assert expected.classes["রং"] == ["", f"{files.path('flowers')}, line 5"]
     first = plan()

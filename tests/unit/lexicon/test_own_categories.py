@@ -149,6 +149,6 @@ def test_nothing_is_added_to_files_of_another_layout(tmp_path: Path) -> None:
     words = tmp_path / "allWeatWords.txt"
     words.write_text("ক, 1\n", encoding="utf-8")
     with pytest.raises(
-        InputError, match=r"allWeatWords.txt: a folder of .* and words with .*Only to word sets .* can a study add"
+        InputError, match=r"allWeatWords.txt: a folder of .* and words with .*Only to word sets can a study add"
     ):
         lexicon_of({**BN, "stimuli": [BN["stimuli"], str(words)]})
