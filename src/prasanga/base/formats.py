@@ -27,7 +27,7 @@ from prasanga.base.errors import InputError, reason
 
 Kind = Literal[
     "text", "jsonl", "json", "table", "conllu", "parquet", "arrow", "empty", "utf-16", "archive", "excel", "document",
-    "pdf", "markup", "wikiextractor", "subtitles", "tokens", "numbered", "warc", "git-lfs", "pickle", "binary",
+    "pdf", "markup", "wikiextractor", "subtitles", "tokens", "numbered", "warc", "python", "git-lfs", "pickle", "binary"
 ]  # fmt: skip
 """What a file is: `refuse` says what to do with one that is read nowhere."""
 
@@ -273,6 +273,11 @@ def _find_wide_encoding(head: bytes) -> str:
     return ""
 
 
+_BETWEEN = re.compile(r"[\s,]*")
+_KEYED = re.compile(r'[\[\s]*\{\s*"[^"\n]*"\s*:')
+_PYTHON = re.compile(r"\{'[^']*': .*\},?\s*")
+
+
 def _find_json(text: str, lines: list[str], is_cut: bool) -> Kind | None:
     """Return whether a text is JSON lines, or other JSON: an array, or objects one after the other."""
     text = text.lstrip()
@@ -281,17 +286,16 @@ def _find_json(text: str, lines: list[str], is_cut: bool) -> Kind | None:
     objects = [_is_object(line) for line in lines if line.strip()]
     if 2 * sum(objects) > len(objects):
         return "jsonl"
+    if lines and all(_PYTHON.fullmatch(line) for line in lines[:100] if line.strip()):
+        return "python"
     at = 0
     try:
         while at < len(text):
-            at = _DECODER.raw_decode(text, at)[1]
-            at += len(text[at:]) - len(text[at:].lstrip())
+            at = _BETWEEN.match(text, _DECODER.raw_decode(text, at)[1]).end()  # type: ignore[union-attr]
     except RecursionError:
         return None
-    except json.JSONDecodeError as error:
-        # a text may begin with a bracket and a quote that is never closed, but has no keys then
-        in_text = error.msg.startswith("Unterminated") and re.search(r'"\s*:', text[: error.pos])
-        if not (is_cut and (error.pos > len(text) - 10 or in_text)):
+    except json.JSONDecodeError as error:  # cut or damaged, if it has keys; a text may begin with a bracket and a quote
+        if not _KEYED.match(text, at) and not (is_cut and error.pos > len(text) - 10):
             return None
     return "jsonl" if text[0] == "{" and not objects and not at else "json"
 
@@ -308,7 +312,7 @@ _COMMENTS = re.compile(r"(\s|<!--.*?-->)*", re.DOTALL)
 _TAG_LINE = re.compile(r"<([a-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*>", re.I)
 _CLOSED = re.compile(r"<([a-z][\w:.-]*)(?:\s[^<>]*)?>[^<>]*(?:<[^<>]*>[^<>]*)*?</\1\s*>|<(?:br|hr|p)\s*/?>", re.I)
 _TIMES = re.compile(
-    r"(?:\d+:)?\d\d?:\d\d[,.]\d{2,3}\s*(?:-->|,\s*\d+:\d\d)|\{\d+\}\{\d+\}|\[\d+:\d\d\.\d+\]|Dialogue: ?\d+,"
+    r"\[?(?:\d+:)?\d\d?:\d\d[,.]\d{2,3}\s*(?:-->|,\s*\d+:\d\d)|\{\d+\}\{\d+\}|\[\d+:\d\d\.\d+\]|Dialogue: ?\d+,"
 )
 
 
@@ -333,6 +337,7 @@ def _find_markup(text: str, endings: Set[str], is_cut: bool) -> Kind | None:
 
 _TABLES = {".csv", ".tsv", ".tab"}
 _NAMES = {"text", "sentence", "content", "body", "document", "title", "id", "url", "label", "language"}
+_COLUMN = re.compile(r"[a-z_][\w.-]{0,30}|", re.ASCII)
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?$', re.IGNORECASE)  # for Excel
 _TOKEN = re.compile(r"\d+([-.]\d+)?(\t[^\t]*){9}")
 _SENTENCE_TEXT = re.compile(r"#\s*text\s*=")
@@ -346,10 +351,12 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
     if tokens and all(map(_TOKEN.fullmatch, tokens)):
         return Content("conllu" if any(map(_SENTENCE_TEXT.match, rows)) else "tokens")
     first = rows[0] if rows else ""
-    names = {cell.strip(" \"'").lower() for cell in re.split("[,;\t]", first)} - {""}
-    if endings & _TABLES or _SEPARATOR_LINE.match(first) or names & {*_NAMES, field.lower()}:
+    names = [cell.strip(" \"'") for cell in re.split("[,;\t]", first)]
+    is_header = len(names) > 1 and all(map(_COLUMN.fullmatch, names)) and (field in names or len(_NAMES & {*names}) > 1)
+    is_likely = len(rows) > 2 and _NAMES & {name.lower() for name in names} and not first.endswith((".", "।", "?", "!"))
+    if is_header or is_likely or endings & _TABLES or _SEPARATOR_LINE.match(first):
         table, is_even = _find_table(lines, endings)
-        if is_even or endings & _TABLES or table.skipped:
+        if is_header or is_even or endings & _TABLES or table.skipped:
             return table
     cells = [row.split("\t") for row in tokens]
     if len(cells) > 4 and min(map(len, cells)) > 1:
@@ -395,7 +402,7 @@ _INSTEAD = "and name the new file instead"
 _AS_TEXT = "Extract its text as plain text, or as JSON lines with a field `text`"
 _NO_TIMES = (
     "{read} | sed -E '/^(WEBVTT.*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
-    r" s/^([{{][0-9]+[}}][{{][0-9]+[}}]|\[[0-9:.]+\])//' > {new}"
+    r" s/^([{{][0-9]+[}}][{{][0-9]+[}}]|\[[0-9:., >-]+\])//' > {new}"
 )
 _REFUSED: Mapping[Kind, tuple[str, str, str]] = {
     "archive": ("an archive", "Unpack it, and name the files in it", ""),
@@ -409,6 +416,7 @@ _REFUSED: Mapping[Kind, tuple[str, str, str]] = {
     "numbered": ("numbered lines (number, tab, text)", f"Remove the numbers, {_INSTEAD}", "{read} | cut -f 2- > {new}"),
     "utf-16": ("{encoding}, not UTF-8", f"Save it as UTF-8 (in Excel: `CSV UTF-8`), {_INSTEAD}",
                "{read} | iconv -f {encoding} -t UTF-8 > {new}"),
+    "python": ("dictionaries as Python prints them", "Write them as JSON lines, with `json.dumps`", ""),
     "warc": ("a web archive (WARC)", _AS_TEXT, ""),
     "git-lfs": ("a pointer of Git LFS in place of the file", "Fetch the file itself", "git lfs pull"),
     "pickle": ("a pickle", "Write its texts as JSON lines", ""),

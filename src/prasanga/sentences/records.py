@@ -268,7 +268,7 @@ def _read_table(shard: Shard, counts: ReadingReport) -> _Found:
             cells = [row[place] if place < len(row) else "" for place in places]
             word = cells[0].strip() if is_extracted else None
             if len(row) != len(header):
-                problem = f"has {len(row)} cell(s), but the header has {len(header)}. Correct it"
+                problem = f"has {len(row)} cell(s), but the header has {len(header)}. Correct it, write `format: text`"
             elif not _is_unicode("".join(cells)):
                 problem = "is not UTF-8. Convert the file to UTF-8"
             elif word == "":

@@ -34,6 +34,7 @@ CONLLU = "# text = ফুল ফোটে।\n" + "".join(f"{n}\tফুল\t_\tN
 PROSE = "হ্যাঁ, আমি আসব।\nনা, সে যাবে না।\nতবে, কেন?\n"
 KINDS: dict[str, tuple[str, str | bytes]] = {
     "prose with a comma per line": ("text", PROSE * 5),
+    "prose with the name of a column": ("text", "Body, mind and soul.\nYes, no.\nWell, yes.\n"),
     "wiki markup": ("text", "{{Infobox person}}\n{| class=wikitable\n|}\n'''গোলাপ''' ফুল। <ref>ক</ref>\nআরও।"),
     "chat log with tabs": ("text", "12:03\tali\thello there\n12:04\tbob\thi, all\n12:05\tali\tbye now\n" * 3),
     "chat log with names in brackets": ("text", "<alice> hi\n<bob> hello\n<alice> bye\n"),
@@ -49,8 +50,13 @@ KINDS: dict[str, tuple[str, str | bytes]] = {
     "one long JSON line": ("jsonl", '{"text": "' + "শব্দ " * HEAD),
     "JSON array": ("json", '\ufeff[\n {"text": "a"}]'),
     "JSON array in one line": ("json", '[{"text": "' + "শব্দ " * HEAD),
+    "JSON lines with commas": ("json", '{"text": "a"},\n{"text": "b"},\n{"text": "c"}'),
+    "JSON with a comma too many": ("json", '[{"text": "a"},\n{"text": "b"},\n]'),
+    "JSON that is cut off": ("json", '[{"text": "a"},\n{"text": "b"},\n{"te'),
+    "dictionaries of Python": ("python", "{'text': 'a'}\n{'text': \"it's\"}\n"),
     "printed JSON": ("json", '{\n "text": "a"\n}\n{\n "text": "b"\n}'),
     "table without its name": ("table", "id\ttext\n1\tবাক্য এক।\n2\tবাক্য, দুই।\n"),
+    "table with an error": ("table", "id,text\n1,a, b\n2,c\n"),
     "table of Excel": ("table", "sep=;\r\nid;body\r\n1;a\r\n"),
     "CoNLL-U": ("conllu", CONLLU),
     "CoNLL-U without its texts": ("tokens", CONLLU.partition("\n")[2]),
@@ -127,6 +133,7 @@ def test_bytes_that_are_not_utf8(content: bytes, at: int | None) -> None:
     ("content", "text"),
     [
         (SRT.encode(), "মশা।\r\n\r\n১৯৭১ সালে।\r\n"),
+        (b"[00:00.000 --> 00:05.000]hi\n[00:05.000 --> 00:09.000]ho\n", "hi\nho\n"),
         (b"{0}{25}hi\n{26}{50}ho\n", "hi\nho\n"),
         ("1\tএক ফুল।\n2\tদুই\tফুল।\n3\tক\n4\tখ\n5\tগ\n".encode(), "এক ফুল।\nদুই\tফুল।\nক\nখ\nগ\n"),
         ("মশা ওড়ে।\n".encode("utf-16"), "মশা ওড়ে।\n"),
