@@ -48,8 +48,8 @@ from prasanga.plan.jobs import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, S
 from prasanga.plan.runs import PAGE, SUMMARY, Checkpoints, asks_only_for, attach_fingerprints, begin_config
 from prasanga.plan.runs import call_readably, cores_beside, count_texts, finish_config, keep_vectors
 from prasanga.plan.runs import list_unnoticed_changes, machine_for, name_in, name_unreachable, read_arguments
-from prasanga.plan.runs import require_cached, require_config_of_results, require_results, tabulate_shifts
-from prasanga.plan.runs import vectors_at_hand
+from prasanga.plan.runs import require_cached, require_config_of_results, require_inputs, require_results
+from prasanga.plan.runs import tabulate_shifts, vectors_at_hand
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
 
@@ -92,6 +92,8 @@ FILES = readable(Files, STUDY)
 WARNINGS = [*STUDY.words.lexicon.warnings, *STUDY.texts.warnings, *FILES.missing]
 if not FROM_RESULTS:
     WARNINGS += readable(list, list_unnoticed_changes(WRITTEN))
+if workflow.is_main_process and STUDY.computed:
+    readable(require_inputs, STUDY, SETTINGS)
 if workflow.is_main_process and STUDY.computed and ARGUMENTS().dryrun:
     print(*count_texts(STUDY), *name_unreachable(STUDY), *tabulate_shifts(STUDY), sep="\n", file=sys.stderr)
 if FROM_RESULTS:

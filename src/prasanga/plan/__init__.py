@@ -310,7 +310,7 @@ class WordsPlan:
             template_texts = texts_of(templates, (lexicon.classes[name][0] for name in stimuli))
         files = [path for method in ("structures", "log_probability") for path in files_of_sentences(scored, method)]
         arguments = [dict(scored), dict(source), chosen["log_probability"]]
-        known = _recall(_read_sentences, arguments, [*files, *list_word_files(source)]) if files else {}
+        known = recall(_read_sentences, arguments, [*files, *list_word_files(source)]) if files else {}
         sentences = {method: known.get(method, "") for method in ("structures", "log_probability")}
         return cls(source, lexicon, chosen, template_texts, sentences)
 
@@ -394,10 +394,10 @@ def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
     Raises:
         InputError: as `prasanga.lexicon.load_lexicon` does.
     """
-    return LexiconPlan(**_recall(_read_lexicon, [dict(words)], list_word_files(words)))
+    return LexiconPlan(**recall(_read_lexicon, [dict(words)], list_word_files(words)))
 
 
-def _recall(read: Callable[..., dict[str, Any]], arguments: Sequence[Any], files: Iterable[str]) -> dict[str, Any]:
+def recall(read: Callable[..., dict[str, Any]], arguments: Sequence[Any], files: Iterable[str]) -> dict[str, Any]:
     """Return what `read` makes of plain values and of files; it is called only if it was not called like this before.
 
     An edit of any code that this module imports counts.

@@ -27,12 +27,12 @@ from prasanga.config import read_config
 from prasanga.embeddings.shards import shard_paths
 from prasanga.lexicon.model import stimuli_of
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
-from prasanga.plan import StudyPlan
+from prasanga.plan import StudyPlan, recall
 from prasanga.plan.models import estimate_memory
 from prasanga.stats.permutation import ALPHA, find_detectable_shift
 
 if TYPE_CHECKING:
-    from prasanga.plan.jobs import Files
+    from prasanga.plan.jobs import Files, Settings
 
 _KEPT = Path("results/config.yaml")
 """The complete config that the results were made with."""
@@ -213,6 +213,48 @@ def require_results(files: Files) -> None:
             " bring the folder results/ of a finished run here. With cached vectors alone write `embeddings: {source:"
             " cached}`."
         )
+
+
+# ---- what can be seen of inputs before a job runs
+
+
+def require_inputs(study: StudyPlan, settings: Settings) -> None:
+    """Refuse a study whose texts, models or pairs cannot be used, as far as a plan can see it.
+
+    It sees the first record of up to `MOST_SAMPLED` files of texts, the files of models with the names of their
+    weights, and all pairs.
+
+    Raises:
+        InputError: all mistakes.
+    """
+    # here, because few plans need them
+    from prasanga.models import ModelOptions, check_files
+    from prasanga.sentences import find_faults
+
+    faults = find_faults(study.texts.sampled_files(), study.config["corpus"]["errors"])
+    for asked in map(settings.check, study.config["models"]):
+        which = {"stages": asked["stages"], "sentence_vector": asked["sentence_vector"]}
+        faults += _find_fault(check_files, asked["model"], options=ModelOptions(**asked["options"]), **which)
+    for pairs in study.sets.values():
+        given = [pairs["path"], pairs["languages"], pairs["layout"], study.config["language"]]
+        faults += recall(_read_pairs, given, given[:1])["faults"]
+    if faults:
+        several = [f"{len(faults)} inputs cannot be used.", *(f"- {fault}" for fault in faults)]
+        raise InputError("\n".join(several if len(faults) > 1 else faults))
+
+
+def _read_pairs(path: str, languages: Sequence[str] | None, layout: str, spoken: str) -> dict[str, list[str]]:
+    from prasanga.pairs import check_pair_file
+
+    return {"faults": _find_fault(check_pair_file, path, languages, layout=layout, spoken=spoken)}
+
+
+def _find_fault(check: Callable[..., None], *arguments: Any, **options: Any) -> list[str]:
+    try:
+        check(*arguments, **options)
+    except InputError as error:
+        return [str(error)]
+    return []
 
 
 # ---- cached vectors and scores

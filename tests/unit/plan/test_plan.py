@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import os
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
+from safetensors.numpy import save_file
 
 from prasanga.base.errors import InputError
 from prasanga.config import complete
@@ -22,6 +25,7 @@ from prasanga.plan.runs import (
     finish_config,
     list_unnoticed_changes,
     require_config_of_results,
+    require_inputs,
     require_results,
 )
 from prasanga.report.products import plan_comparison, plan_products
@@ -65,6 +69,37 @@ def merged(config: Mapping[str, Any], changes: Mapping[str, Any]) -> Config:
         else:
             result[key] = copy.deepcopy(value)
     return result
+
+
+def test_texts_models_and_pairs_that_cannot_be_used_are_in_one_message(planned: Planned, tmp_path: Path) -> None:
+    for name, text in (("a.txt", "ফুল।"), ("b.jsonl", '{"body": "ফুল।", "id": "1"}')):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "pairs.csv").write_text("good,bad\nx,y\n", encoding="utf-8")
+    headless = tmp_path / "headless"
+    headless.mkdir()
+    config = {"model_type": "bert", "architectures": ["BertModel"], "hidden_size": 8, "num_hidden_layers": 1}
+    (headless / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (headless / "tokenizer.json").write_text("{}", encoding="utf-8")
+    weights = {"embeddings.word_embeddings.weight": np.zeros((4, 8), dtype=np.float32)}
+    save_file(weights, headless / "model.safetensors", metadata={"format": "pt"})
+    changes = {
+        "corpus": {"root": ".", "texts": [{"files": "[ab].*"}]},
+        "models": {"mine": {"path": "headless", "kind": "encoder"}},
+        "pairs": {"sets": {"mine": {"path": "pairs.csv"}}},
+    }
+    study = planned(changes)
+    for _ in range(2):  # what is known of pairs is kept
+        with pytest.raises(InputError) as told:
+            require_inputs(study, Settings(study))
+        first, *faults = str(told.value).splitlines()
+        assert first == "3 inputs cannot be used."
+        for fault, words in zip(
+            faults, (("b.jsonl", "body"), ("headless", "head"), ("pairs.csv", "good")), strict=True
+        ):
+            assert all(word in fault for word in words), fault
+    (tmp_path / "b.jsonl").unlink()
+    study = planned({**changes, "models": {}, "pairs": {"sets": {}}})
+    require_inputs(study, Settings(study))
 
 
 def write(*paths: str) -> None:
@@ -416,10 +451,14 @@ def test_a_change_that_snakemake_cannot_notice_is_told(
     assert list(list_unnoticed_changes(other)) == [], "no results"
     begin_config(made)
     finish_config()
-    assert list(list_unnoticed_changes(made)) == []
+    notes = tmp_path / ".snakemake/metadata"
+    notes.mkdir(parents=True)
+    (notes / b64encode(b"results/report/index.html").decode()).touch()  # the page was drawn here
+    (sentence,) = list_unnoticed_changes(made)
+    assert sentence.startswith("results/ came without the folder .snakemake of its run.")
     (sentence,) = list_unnoticed_changes(other)
-    assert "another config than this one: seed (47 there, 48 here). Without the folder .snakemake" in sentence
-    (tmp_path / ".snakemake/metadata/abc").mkdir(parents=True)
+    assert "another config than this one: seed (47 there, 48 here). results/ came without" in sentence
+    (notes / b64encode(b"results/lexicon/forms.parquet").decode()).touch()
     assert list(list_unnoticed_changes(other)) == []
 
 
@@ -451,7 +490,7 @@ def test_a_quick_look_is_taken_at_few_files_and_at_none_that_no_method_reads(pla
     assert no_text["shards"] == [], "sentences of templates are all that it reads"
     for number in range(130):
         tmp_path.joinpath(f"{number:03}.txt").write_text(f"{number} ফুল\n", encoding="utf-8")
-    many = planned({"corpus": {"root": str(tmp_path), "texts": [{"files": "*.txt"}]}})
+    many = planned({"corpus": {"root": str(tmp_path), "texts": [{"files": "[ab].*"}]}})
     looked_at = [Path(shard.path).name for shard in many.texts.sampled_files()]
     assert looked_at == [f"{number:03}.txt" for number in range(0, 130, 3)]
 
