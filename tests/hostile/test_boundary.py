@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from prasanga.base.errors import InputError
 from prasanga.base.places import SHIPPED, link_installation, list_store, place, require_cache, require_own_folders
 from prasanga.cli import app
-from prasanga.cli.running import make_environment
+from prasanga.cli.running import make_environment, snakemake_command
 from prasanga.config import list_outside
 from prasanga.extras.studies import read_summary
 
@@ -90,6 +90,18 @@ def test_nothing_is_written_or_deleted_through_links(tmp_path: Path, name: str) 
         (tmp_path / "victim/inner").symlink_to("/etc")
         with pytest.raises(InputError, match=f"{link}/inner is a link to /etc"):
             require_own_folders(study)
+
+
+def test_plugins_that_snakemake_would_import_from_a_folder_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Snakemake adds this folder to Python's path, and imports whatever has the name of a plugin there."""
+    code = tmp_path / "theirs/.snakemake/pip-deployments"
+    code.mkdir(parents=True)
+    for study, here in ((tmp_path / "theirs", tmp_path), (tmp_path / "mine", tmp_path / "theirs")):
+        monkeypatch.chdir(here)
+        with pytest.raises(InputError, match=f"^{code}: Snakemake imports Python code .*Delete it: `rm -r {code}`"):
+            snakemake_command(study)
 
 
 def test_folders_of_links_and_stores_delete_nothing_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,6 +218,8 @@ _PARTS = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
 _WRITTEN = (".snakemake", "results", "logs", "benchmarks")
 _MARK = ".prasanga-results"
 """A file by which a user allows runs to write, through links, to the folder that it is in."""
+_CODE = ".snakemake/pip-deployments"
+"""Where Snakemake looks for plugins, from the folder that it is started in."""
 _PROBE = 1 << 20  # bytes: more than a full disk, or a quota, has left
 
 
@@ -236,8 +238,14 @@ def require_own_folders(study: Path) -> None:
     """Refuse links by which a run would write or delete outside a study's folder, but for those to its stores.
 
     Raises:
-        InputError: such a link whose folder has no file `.prasanga-results`.
+        InputError: such a link whose folder has no file `.prasanga-results`; Python code that Snakemake would import.
     """
+    for code in (study / _CODE, Path.cwd() / _CODE):
+        if os.path.lexists(code):
+            raise InputError(
+                f"{code}: Snakemake imports Python code from there, and this is not needed. Delete it:"
+                f" `rm -r {shlex.quote(str(code))}`."
+            )
     ours = [study / name for name in (SHIPPED, *_PARTS)]
     links = [link for name in _WRITTEN for link in list_links(study / name)]
     for link in links:

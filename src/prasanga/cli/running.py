@@ -66,7 +66,8 @@ _VARIABLES = {
     "SNAKEMAKE_PROFILE": "ignored; type `--profile FOLDER`, or `prasanga run -- --profile NAME`",
     "SNAKEMAKE_(?!PROFILE).*": "options of Snakemake",
     "PYTHON(PATH|HOME|USERBASE)": "Python imports code from there",
-    "HF_(ENDPOINT|HOME|HUB_CACHE)|PIP_(EXTRA_)?INDEX_URL": "models come from there",
+    "HF_(ENDPOINT|HOME|HUB_CACHE)|PIP_((EXTRA_)?INDEX_URL|CONFIG_FILE)": "models come from there",
+    "AWS_ENDPOINT_URL(_S3)?": "texts in S3 come from there",
     STORE: "vectors and scores are kept there",
 }
 """Variables of the environment that change a run, as patterns, with what they do."""

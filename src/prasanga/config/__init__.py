@@ -362,7 +362,10 @@ def describe_key(key: str | None = None) -> str:
         last = difflib.get_close_matches(key.rpartition(".")[2], [name.rpartition(".")[2] for name in parts], n=3)
         near = difflib.get_close_matches(key, parts, n=3) or [n for n in parts if n.rpartition(".")[2] in last]
         meant = f" Did you mean {', '.join(near[:3])}?" if near else ""
-        raise InputError(f"no key {key!r} in a config.{meant} `prasanga config` lists all.")
+        raise InputError(
+            f"no key {key!r} in a config.{meant} `prasanga config` lists all keys, and"
+            " `prasanga config study.yaml` what that file reaches outside its folder."
+        )
     default, paper = (cell.strip("`") for cell in _show_defaults(key, parts[key]))
     lines = [key, "", meanings[key], "", f"values: {show_allowed(parts[key])}"]
     lines += [f"{name}: {cell}" for name, cell in (("default", default), ("preset paper", paper)) if cell]

@@ -103,12 +103,13 @@ def read_summary(file: Path) -> dict[str, Any]:
     try:
         summary = json.loads(file.read_bytes())
         json.dumps(summary, allow_nan=False, ensure_ascii=False).encode()  # no NaN, no half of a character
+        longest = max(map(len, _list_texts(summary)), default=0)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"{file}: no summary of a study can be read ({reason(error)}). Name a study's folder or its summary.json;"
             " `prasanga figures` makes it."
         ) from None
-    if (longest := max(map(len, _list_texts(summary)), default=0)) > _LONGEST:
+    if longest > _LONGEST:
         raise InputError(f"{file}: it has a text of {longest:,} characters; at most {_LONGEST:,} are read. Shorten it.")
     program = summary.get("program") if isinstance(summary, dict) else None
     if not isinstance(program, dict) or program.get("name") != "prasanga":
