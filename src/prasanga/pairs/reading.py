@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.formats import HEAD, Content, open_decompressed, recognize, refuse
+from prasanga.base.formats import HEAD, Content, find_compression, open_decompressed, recognize, refuse
 from prasanga.base.io import as_frame, read_rows
 from prasanga.base.yaml import suggest
 from prasanga.pairs.alignment import LINE_BREAK, MOST_WORDS, align_words, find_wrong_marks, list_oddities
@@ -237,7 +237,7 @@ def read_records(source: Any) -> pl.DataFrame:
 
     Returns:
         Columns named in small letters, with underscores for blanks and hyphens; the unnamed first one is called "".
-        Cells are text, "" where there is none; lists and structs remain.
+        Cells are text, "" where there is none and for lists and structs; those of `sentences` remain.
 
     Raises:
         InputError: a file that is missing, damaged, empty, not UTF-8 or of another format; a column named twice; a
@@ -249,6 +249,7 @@ def read_records(source: Any) -> pl.DataFrame:
     with open_decompressed(source) as stream:
         head = stream.read(HEAD + 1)
         content = recognize(head, "pairs.csv")  # what looks like text is a table, whatever the file's name
+        content = content._replace(compression=find_compression(source))
         if why := refuse(source, content):
             raise InputError(f"{source} {why} Pairs are read from tables, JSON and Parquet (docs/pairs.md).")
         data = head + stream.read()
@@ -283,7 +284,11 @@ def _as_text(source: object, table: pl.DataFrame) -> pl.DataFrame:
     for column in table.iter_columns():
         if column.dtype.is_float() and (column.fill_nan(None).drop_nulls() % 1 == 0).all():
             column = column.fill_nan(None).cast(pl.Int64, strict=False)
-        cells[column.name] = column if column.dtype.is_nested() else column.cast(pl.String).fill_null("")
+        if not column.dtype.is_nested():
+            column = column.cast(pl.String).fill_null("")
+        elif not column.name.startswith("sentences"):  # no other list or object is used, such as annotators' votes
+            column = pl.Series(column.name, [""] * len(column), dtype=pl.String)
+        cells[column.name] = column
     table = pl.DataFrame(cells)
     if {"sentences.gold_label", "sentences.sentence"} <= {*table.columns}:  # StereoSet after `flatten()`
         table = table.with_columns(sentences=pl.struct(pl.col("^sentences[.].*$").name.replace("sentences.", "")))
@@ -327,7 +332,7 @@ def _read_json(path: str | Path, text: str) -> Iterator[pl.DataFrame]:
             columns = dict[str, list[Any]]()
             for name in dict.fromkeys(name for record in several for name in record):
                 cells = [record.get(name) for record in several]
-                if not name.startswith("sentences"):  # no other list or object is used, such as annotators' votes
+                if not name.startswith("sentences"):  # others are not used, and may differ from record to record
                     cells = [None if isinstance(cell, list | dict) else cell for cell in cells]
                 columns[name] = cells
             yield pl.DataFrame(columns, strict=False)
@@ -541,9 +546,6 @@ def read_pair_file(
         raise InputError(f"{source}: no pairs. Write at least one after the header (docs/pairs.md).")
     if chosen is STEREOSET:
         chosen, records = _STEREOSET_PAIRS, list_stereoset_pairs(source, records)
-    for name in {*chosen.list_columns()} & {*records.columns}:
-        if records[name].dtype.is_nested():
-            raise InputError(f"{source}: column {name!r} has lists or objects ({records[name][0]}). Write text in it.")
     pairs = chosen.find_pairs(records, (wanted or [spoken])[0])
     _refuse_mistakes(source, pairs, chosen)
     there = pairs["language"].unique().sort().to_list()

@@ -171,10 +171,6 @@ def arrow_bytes(frame: pl.DataFrame, write: Callable[..., Any], **metadata: Any)
     return file.getvalue()
 
 
-def columns_json(frame: pl.DataFrame, orient: str) -> bytes:
-    return bytes(frame.to_pandas().to_json(orient=orient), "utf-8")
-
-
 CLASSES = {"stereo_antistereo": ["antistereo", "stereo"], "bias_type": ["age", "gender"]}
 FEATURES = {"info": {"features": {name: {"_type": "ClassLabel", "names": names} for name, names in CLASSES.items()}}}
 CODED = PLAIN.with_columns(stereo_antistereo=pl.Series([1, 0]), bias_type=pl.Series([1, 0]))
@@ -192,7 +188,10 @@ FORMATS: dict[str, Callable[[], bytes]] = {
     "JSON lines, bzip2": lambda: bz2.compress(PLAIN.write_ndjson().encode()),
     "JSON list": lambda: HUB.write_json().encode(),
     "columns": lambda: json.dumps(HUB.to_dict(as_series=False)).encode(),
-    **{f"pandas' {each}": lambda each=each: columns_json(HUB, each) for each in ("columns", "index", "split")},
+    **{
+        f"pandas' {each}": lambda each=each: HUB.to_pandas().to_json(orient=each).encode()
+        for each in ("columns", "index", "split")
+    },
     "a split": lambda: json.dumps({"test": HUB.to_dicts()}).encode(),
     "the hub's viewer": lambda: json.dumps({"features": [], "rows": [{"row": row} for row in HUB.to_dicts()]}).encode(),
     "Parquet": lambda: arrow_bytes(HUB, pq.write_table),
@@ -220,6 +219,9 @@ def test_pairs_are_the_same_from_every_frame(frame: pl.DataFrame) -> None:
     assert read_pairs({"First ": ["a b"], "second": ["a c"]}, "bn").rows() == [
         ("1", "bn", "not-stated", "stereo", "a b", "a c", None, None)
     ]
+    votes = PLAIN.with_columns(sent_more=pl.Series([["a"], ["b"]]))
+    with pytest.raises(InputError, match=r"record 1 \(pair 0\): sent_more is empty"):
+        read_pairs(votes)
     for named, message in ({"stereo_antistereo": "stereo"}, "'pair_id' is missing"), ({"label": 0}, "label '0' is not"):
         with pytest.raises(InputError, match=message):
             read_pairs({"first": ["a b"], "second": ["a c"], **{k: [v] for k, v in named.items()}}, "bn")
@@ -241,15 +243,6 @@ def test_the_files_that_people_reported(shared: Path) -> None:
         first = read_pairs(path).row(0, named=True)
         assert first["first"].startswith(("Women", "The nurse was a woman", "The poor man cannot")), path
         assert first["bias_type"] in ("gender", "socioeconomic", "race-color"), path
-    hub = read_pairs(shared / "cases/05-label-message/hfints.csv")
-    assert hub["bias_type"].to_list() == ["gender"] * 4
-    assert hub.row(2)[3:6] == ("antistereo", "The poor man paid his bill.", "The rich man paid his bill.")
-
-
-def test_byte_order_mark_and_line_ends(tmp_path: Path) -> None:
-    path = tmp_path / "pairs.csv"
-    path.write_bytes("\ufeff".encode() + (",".join(OWN) + "\r\n" + ",".join(PAIR) + "\r\n\r\n").encode())
-    assert read_pairs(path).height == 1
 
 
 def test_one_id_may_stand_in_two_languages(write_csv: WriteCsv) -> None:
