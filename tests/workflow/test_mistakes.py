@@ -90,7 +90,7 @@ MISTAKES: dict[str, tuple[Callable[[Study], object], str, tuple[str, ...]]] = {
     "an empty corpus file": (
         lambda s: (s.root / "resources/demo/corpus/bn/news.txt").write_bytes(b""),
         "sentences",
-        ("news.txt", "no text"),
+        ("news.txt", "is empty"),
     ),
 }
 

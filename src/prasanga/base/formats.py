@@ -15,7 +15,6 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Set
-from contextlib import suppress
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
 from shlex import quote
@@ -27,7 +26,8 @@ from prasanga.base.errors import InputError, reason
 
 Kind = Literal[
     "text", "jsonl", "json", "table", "conllu", "parquet", "arrow", "empty", "utf-16", "archive", "excel", "document",
-    "pdf", "markup", "wikiextractor", "subtitles", "tokens", "numbered", "warc", "python", "git-lfs", "pickle", "binary"
+    "pdf", "markup", "wikiextractor", "subtitles", "tokens", "numbered", "warc", "python", "returns", "git-lfs",
+    "pickle", "binary",
 ]  # fmt: skip
 """What a file is: `refuse` says what to do with one that is read nowhere."""
 
@@ -242,6 +242,8 @@ def recognize(head: bytes, name: str | Path = "", field: str = "") -> Content:
         return Content("binary")
     if not is_cut and (not text or text.isspace()):
         return Content("empty")
+    if "\n" not in text and text.count("\r") > 1:
+        return Content("returns")
     lines = text.split("\n")[: -1 if is_cut else None]
     endings = {ending.lower() for ending in PurePosixPath(name).suffixes[-2:]}
     special = _find_json(text, lines, is_cut) or _find_markup(text, endings, is_cut)
@@ -375,20 +377,25 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
     """
     mark = _SEPARATOR_LINE.match(lines[0]) if lines else None
     found: list[tuple[bool, int, bool, Content]] = []
-    for delimiter in mark[1] if mark else "\t;|,":
-        header = next((line for line in lines[bool(mark) :] if line.strip()), "")
-        blanks = header.count(f"{delimiter} ")
+    header = next((line for line in lines[bool(mark) :] if line.strip()), "")
+    dialects = [(delimiter, csv.QUOTE_MINIMAL) for delimiter in (mark[1] if mark else "\t;|,")]
+    for delimiter, quoting in [*dialects, ("\t", csv.QUOTE_NONE)]:
+        blanks = 0 < header.count(f"{delimiter} ") == header.count(delimiter)
         dialect: dict[str, Any] = {
             "delimiter": delimiter,
             "strict": True,
-            "skipinitialspace": 0 < blanks == header.count(delimiter),
+            "skipinitialspace": blanks,
+            "quoting": quoting,
         }
-        rows: list[list[str]] = []
-        with suppress(csv.Error):  # the last row may be cut
-            rows.extend(row for row in csv.reader((f"{line}\n" for line in lines[bool(mark) :]), **dialect) if row)
+        reader = csv.reader([f"{line}\n" for line in lines[bool(mark) :]], **dialect)
+        rows, is_whole = list[list[str]](), True
+        try:
+            rows.extend(row for row in reader if row)
+        except csv.Error:  # the last row may be cut
+            is_whole = reader.line_num >= len(lines) - bool(mark)
         columns = tuple(cell.strip() for cell in rows[0]) if rows else ()
-        is_even = len(columns) > 1 and len(rows) > 1 and len({*map(len, rows)}) == 1
-        is_usual = delimiter == ("\t" if len(columns) > 1 or endings & {".tsv", ".tab"} else ",")
+        is_even = is_whole and len(columns) > 1 and len(rows) > 1 and len({*map(len, rows)}) == 1
+        is_usual = delimiter == ("\t" if len(columns) > 1 or endings & {".tsv", ".tab"} else ",") and not quoting
         found.append((is_even, len(columns), is_usual, Content("table", "", dialect, columns, int(bool(mark)))))
     is_even, *_, table = max(found, key=lambda each: each[:3])
     return table, is_even
@@ -402,7 +409,7 @@ _INSTEAD = "and name the new file instead"
 _AS_TEXT = "Extract its text as plain text, or as JSON lines with a field `text`"
 _NO_TIMES = (
     "{read} | sed -E '/^(WEBVTT.*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
-    r" s/^([{{][0-9]+[}}][{{][0-9]+[}}]|\[[0-9:., >-]+\])//' > {new}"
+    r" s/<[^>]*>//g; s/^([{{][0-9]+[}}][{{][0-9]+[}}]|\[[0-9:., >-]+\])//' > {new}"
 )
 _REFUSED: Mapping[Kind, tuple[str, str, str]] = {
     "archive": ("an archive", "Unpack it, and name the files in it", ""),
@@ -417,6 +424,7 @@ _REFUSED: Mapping[Kind, tuple[str, str, str]] = {
     "utf-16": ("{encoding}, not UTF-8", f"Save it as UTF-8 (in Excel: `CSV UTF-8`), {_INSTEAD}",
                "{read} | iconv -f {encoding} -t UTF-8 > {new}"),
     "python": ("dictionaries as Python prints them", "Write them as JSON lines, with `json.dumps`", ""),
+    "returns": ("lines of an old Mac", f"Write line feeds, {_INSTEAD}", "{read} | tr '\\r' '\\n' > {new}"),
     "warc": ("a web archive (WARC)", _AS_TEXT, ""),
     "git-lfs": ("a pointer of Git LFS in place of the file", "Fetch the file itself", "git lfs pull"),
     "pickle": ("a pickle", "Write its texts as JSON lines", ""),
@@ -434,7 +442,7 @@ def refuse(path: str | Path, content: Content) -> str:
     if content.kind not in _REFUSED:
         return ""
     old, name = quote(str(path)), PurePosixPath(str(path).removesuffix(content.compression))
-    new = quote(str(name.with_suffix(f".plain{name.suffix if content.encoding else '.txt'}")))
+    new = quote(str(name.with_suffix(f".plain{name.suffix if content.kind in ('utf-16', 'returns') else '.txt'}")))
     read = f"{_COMPRESSIONS[content.compression].command if content.compression else 'cat'} {old}"
     kind, remedy, command = (
         text.format(encoding=content.encoding, read=read, old=old, new=new) for text in _REFUSED[content.kind]

@@ -204,12 +204,16 @@ def _text_in_json(record: object, place: str, number: int, field: str) -> Record
     for name in [field] if isinstance(record, dict) and field in record else field.split("."):
         if not isinstance(text, dict) or name not in text:
             names = list(_name_fields(record))
-            lists = [f", or take {name} out (`jq -c '.{name}'`)" for name in names if name.endswith("[]")]
+            lists = [
+                f", or take {name} out (`jq -c '.{name}' FILE > NEW.jsonl`)" for name in names if name.endswith("[]")
+            ]
             found = _listed("Fields", names) if isinstance(record, dict) else f"Found: {_shorten(record)}"
             array = "; an array is `format: json`" if isinstance(record, list) else ""
+            if isinstance(record, dict) and record and all(isinstance(value, dict) for value in record.values()):
+                lists = [", or take its records out (`jq -c '.[]' FILE > NEW.jsonl`)"]
             return _UnusableError(
                 f"{place} has no field {name!r} (`field: {field}`). {found}{array}. Write the one with the text as"
-                f" `field:` of this entry of `corpus.texts`{''.join(lists[:1])}, {_SKIP}."
+                f" `field:` of this entry of `corpus.texts`{''.join(lists[-1:])}, {_SKIP}."
             )
         text = text[name]
     if not isinstance(text, str) or not _is_unicode(text):

@@ -72,6 +72,7 @@ KINDS: dict[str, tuple[str, str | bytes]] = {
     "UTF-16 of Excel": ("utf-16", "id\ttext\r\n1\tমশা\r\n".encode("utf-16")),
     "UTF-16 without a mark": ("utf-16", "মশার কামড়ে রাতে ঘুম হয় না।".encode("utf-16-be")),
     "UTF-32": ("utf-16", "hello".encode("utf-32")),
+    "lines of an old Mac": ("returns", "এক।\rদুই।\r"),
     "nothing": ("empty", b""),
     "nothing but a mark": ("empty", "\ufeff \r\n"),
     "zip": ("archive", zipped("a.txt")),
@@ -113,6 +114,7 @@ def test_kinds_of_files(tmp_path: Path, kind: str, content: str | bytes) -> None
         ("id\ttext, in full\n1\ta, b\n", ("id", "text, in full"), "\t"),
         (', ID, "My Text"\n0, 1, "a, b"\n', ("", "ID", "My Text"), ","),
         ('"sep=|"\r\nid|text\r\n1|a\r\n', ("id", "text"), "|"),
+        ('id\ttext\n1\t"a", he said\n2\tb\n', ("id", "text"), "\t"),  # without quotes around cells
         ('text\n"a, b"\nc\n', ("text",), ","),
         ('id,text\n1,"cut in a ' + "cell " * HEAD, ("id", "text"), ","),
         ('\n\ufefftext,id\n"a\nb",1\n', ("\ufefftext", "id"), ","),

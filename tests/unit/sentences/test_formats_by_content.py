@@ -71,6 +71,7 @@ READ: dict[str, tuple[str, str, str | bytes, dict[str, Any]]] = {
     "semicolons": ("a.csv", "table", table(";"), {}),
     "tabs": ("a.tsv", "table", table("\t"), {}),
     "of Excel": ("a.csv", "table", table(";", "\ufeffsep=;\n").replace("\n", "\r\n"), {}),
+    "tabs without quotes": ("a.tsv", "table", "text\tid\n" + "".join(f"{text}\t1\n" for text in TEXTS), {}),
     "with blanks": ("a.csv", "table", table(", ", "", "Text "), {}),
     "without a name": ("a.txt", "table", table("\t"), {}),
     "another column": ("a.csv", "table", table(",", "", "body"), {"field": "body"}),
@@ -143,7 +144,13 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "a.json",
         lines([{"data": RECORDS}], indent=1),
         {},
-        r"take data\[\] out \(`jq -c '\.data\[\]'`\)",
+        r"take data\[\] out \(`jq -c '\.data\[\]' FILE > NEW\.jsonl`\)",
+    ),
+    "objects by key": (
+        "a.json",
+        lines([{"x": RECORDS[0], "y": RECORDS[1]}]),
+        {},
+        r"'x\.text'.*take its records out \(`jq",
     ),
     "numbers": ("a.json", "[1, 2]", {}, r"record 0 \(from 0\) has no field 'text' .*Found: 1"),
     "columns": (
