@@ -189,11 +189,6 @@ def test_compiled_code_of_the_hub_is_not_fetched(model: Path, key: str, value: o
     assert "config.json cannot be loaded" in refused(model)
 
 
-def test_an_adapter_does_not_lead_to_another_model(model: Path) -> None:
-    (model / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "evil/base"}))
-    assert "adapter to another model" in refused(model)
-
-
 # ---- models of other things than text
 
 OTHERS = ["whisper", "clip", "vit", "decision_transformer"]

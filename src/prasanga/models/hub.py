@@ -426,7 +426,8 @@ def find_sentence_vector(source: FoundModel, options: ModelOptions, *, required:
         InputError: it is something else, and `required`.
     """
     listed = read_settings(source, "modules.json", list) or [{"type": "Pooling", "path": "1_Pooling"}]
-    modules = [(str(each.get("type")).rpartition(".")[2], str(each.get("path") or "")) for each in listed]
+    of = re.compile(r"sentence_transformers\.(.*\.)?")  # those of other packages are code of their own
+    modules = [(of.sub("", str(each.get("type"))), str(each.get("path") or "")) for each in listed]
     pooling, problems = None, []
     for kind, path in modules:
         if kind == "Pooling" and source.find(f"{path}/config.json"):
@@ -445,7 +446,7 @@ def find_sentence_vector(source: FoundModel, options: ModelOptions, *, required:
     if required and problems:
         raise InputError(
             f"model {source.name}: {problems[0]}. Name the vector of a sentence under this model in the config:"
-            f" `sentence_vector: {pooling or 'mean'}`, or cls, mean, last, word."
+            f" `sentence_vector: {pooling or 'mean'}`, or cls, mean, last, word; it is pooled and nothing else."
         )
     return (None, problems[0]) if problems else (pooling, "")
 

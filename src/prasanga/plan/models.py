@@ -229,11 +229,13 @@ def list_model_files(path: str | Path) -> dict[str, list[int]]:
     one; these notes show every change.
 
     Returns:
-        Bytes and time of the last change (nanoseconds since 1970) of each file directly in the folder, by name; links
-        are followed. Empty if there is no such folder, as for a model of the hub.
+        Bytes and time of the last change (nanoseconds since 1970) of each file in the folder and in those of
+        modules for sentences (1_Pooling), by path; links are followed. Empty if there is no such folder, as for a model
+        of the hub.
     """
-    files = sorted(file for file in Path(path).glob("*") if file.is_file())
-    states = {file.name: file.stat() for file in files}
+    folder = Path(path)
+    files = sorted(file for pattern in ("*", "[0-9]_*/*") for file in folder.glob(pattern) if file.is_file())
+    states = {file.relative_to(folder).as_posix(): file.stat() for file in files}
     return {name: [state.st_size, state.st_mtime_ns] for name, state in states.items()}
 
 

@@ -69,7 +69,8 @@ def test_a_pooling_that_is_not_known_is_refused_with_what_to_write(
     folder = model_with_pooling(tiny_model, tmp_path, pooling if pooling == "{" else json.dumps(pooling))
     said = (
         f"model {folder}: 1_Pooling/config.json has {found}; allowed is one of the modes cls, mean, lasttoken. Name the"
-        " vector of a sentence under this model in the config: `sentence_vector: mean`, or cls, mean, last, word."
+        " vector of a sentence under this model in the config: `sentence_vector: mean`, or cls, mean, last, word;"
+        " it is pooled and nothing else."
     )
     with pytest.raises(InputError) as error:
         check_model(folder, sentence_vector="auto")
@@ -83,11 +84,10 @@ def test_a_pooling_that_is_not_known_is_refused_with_what_to_write(
 
 
 def listing(*kinds: str) -> dict[str, object]:
-    """The files that list these modules, as sentence-transformers writes them before 5.4 and after."""
-    of = {"Pooling": "sentence_transformers.sentence_transformer.modules.pooling"}
-    paths = ["" if kind == "Transformer" else f"{number}_{kind}" for number, kind in enumerate(kinds)]
-    types = [f"{of.get(kind, 'sentence_transformers.models')}.{kind}" for kind in kinds]
-    rows = [{"idx": i, "name": str(i), "path": path, "type": types[i]} for i, path in enumerate(paths)]
+    """The files that list these modules, by the names of sentence-transformers before 5.4 and since."""
+    places = {"Pooling": "sentence_transformers.sentence_transformer.modules.pooling.", "Mine": "custom_st."}
+    types = [f"{places.get(kind, 'sentence_transformers.models.')}{kind}" for kind in kinds]
+    rows = [{"idx": i, "path": f"{i}_{kind}" if i else "", "type": types[i]} for i, kind in enumerate(kinds)]
     return {"modules.json": rows, "1_Pooling/config.json": {"pooling_mode": "mean"}}
 
 
@@ -103,7 +103,8 @@ CASED = {"sentence_bert_config.json": {"max_seq_length": 128, "do_lower_case": T
         (listing("Transformer", "Pooling", "Dense", "Normalize"), r"modules\.json has 2_Dense \(Dense\), which is not"),
         (listing("Transformer", "Pooling", "LayerNorm"), r"modules\.json has 2_LayerNorm \(LayerNorm\)"),
         (listing("Transformer", "WeightedLayerPooling"), r"modules\.json has 1_WeightedLayerPooling"),
-        (listing("Router"), r"modules\.json has 0_Router \(Router\)"),
+        (listing("Router"), r"modules\.json has Router \(Router\)"),
+        (listing("Mine", "Pooling"), r"modules\.json has custom_st\.Mine \(custom_st\.Mine\)"),
         (
             {"config_sentence_transformers.json": {**PROMPTS, "default_prompt_name": "query"}},
             r"prompt 'query: ', which",

@@ -82,8 +82,10 @@ def test_a_file_replaced_by_an_older_one_is_noticed(tmp_path: Path) -> None:
         (folder / name).write_text(content)
         os.utime(folder / name, ns=(changed, changed))
     (folder / "lost").symlink_to(tmp_path / "nowhere")
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling/config.json").hardlink_to(folder / "config.json")
     before = list_model_files(folder)
-    assert before == {"config.json": [2, 5], "model.safetensors": [7, 2_000_000_000]}
+    assert before == {"1_Pooling/config.json": [2, 5], "config.json": [2, 5], "model.safetensors": [7, 2_000_000_000]}
     assert list(before) == sorted(before)
     assert json.loads(json.dumps(before)) == before == list_model_files(str(folder))
     older = tmp_path / "older"
