@@ -199,19 +199,15 @@ def load_word_sets(
     Raises:
         InputError: see `prasanga.lexicon.loading.load_lexicon`.
     """
-    others = [
-        path
-        for folder in folders
-        if _find_kind(folder) == _OTHER_SETS
-        for path in _list_files(folder, "*.json*", "*.parquet")
-    ]
+    of_others = [folder for folder in folders if _find_kind(folder) == _OTHER_SETS]
+    others = [path for folder in of_others for path in _list_files(folder, "*.json*", "*.parquet")]
     if suffix_groups:
         groups = load_suffix_groups(suffix_groups, normalization)
     else:
         language, *several = find_languages(read_records(others[0]))
         groups = SuffixGroups(Path(), "" if several else language, {})
     reader = _LexiconReader(groups, normalization)
-    with_yaml = [folder for folder in folders if _find_kind(folder) == _WORD_SETS]
+    with_yaml = [folder for folder in folders if folder not in of_others]
     with_head = [folder for folder in with_yaml if folder == with_yaml[0] or (folder / CATEGORIES_FILE).exists()]
     heads = [reader.read_head(folder) for folder in with_head]
     for path in (path for folder in with_yaml for path in sorted(folder.glob("*.yaml"))):
@@ -259,11 +255,10 @@ def _name_sets(category: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of the sets of a category that are not defined within it."""
     for key in ("targets", "attributes"):
         given = category.get(key) or ()
+        if isinstance(given, Mapping):
+            given = [name for name, words in given.items() if words is None]
         for item in [given] if isinstance(given, str) else given:
-            if isinstance(given, Mapping):
-                yield from [item] if given[item] is None else []
-            else:
-                yield from item.get("sets", ()) if isinstance(item, Mapping) else [item]
+            yield from item.get("sets", ()) if isinstance(item, Mapping) else [item]
 
 
 def _read_own(categories: Mapping[str, Any], reader: _LexiconReader) -> Entry:

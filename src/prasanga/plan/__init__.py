@@ -342,7 +342,7 @@ def _name_word_files(words: Mapping[str, Any]) -> list[str]:
 
 def list_word_files(words: Mapping[str, Any]) -> list[str]:
     """Return the files that a lexicon is compiled from; `words` as of `words_from`."""
-    endings = (".yaml", ".json", ".jsonl")
+    endings = (".yaml", ".json", ".jsonl", ".parquet")
     listed = (files_in(name, endings) if Path(name).is_dir() else [str(Path(name))] for name in _name_word_files(words))
     return [path for paths in listed for path in paths]
 

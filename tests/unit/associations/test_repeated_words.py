@@ -67,26 +67,19 @@ def test_ceat_is_that_of_the_list_without_the_word_to_the_last_bit() -> None:
 def test_weat_and_seat_take_words_as_ceat_does(method: Any) -> None:
     vectors: dict[str, Any] = {word: each[0] if method is weat else each[:3] for word, each in EMBEDDINGS.items()}
     arrays = method(*([vectors[word] for word in ONCE[side]] for side in "xyab"), rng=1)
-    targets, attributes = sets(TWICE)
-    for words in (
-        method(vectors, targets=targets, attributes=attributes, rng=1),
-        method(vectors, targets, attributes, rng=1),
-    ):
+    named = dict(zip(("targets", "attributes"), sets(TWICE), strict=True))
+    for words in (method(vectors, **named, rng=1), method(vectors, *sets(TWICE), rng=1)):
         assert (words.effect_size, words.p_association) == (arrays.effect_size, arrays.p_association)
         assert (words.interval, words.lost, arrays.lost) == (arrays.interval, LOST, "")
-    with pytest.raises(InputError, match=r"embeddings: no vectors of 'rose', 'lily' \(2 of 30 words\)"):
-        method(vectors, (["rose", *ONCE["x"], "lily"], ["y1"]), attributes)
+    with pytest.raises(InputError, match=r"embeddings: no vectors of 'rose', 'lily' \(2 of 38 words\)"):
+        method(vectors, *sets({**ONCE, "x": ["rose", *ONCE["x"], "lily"]}))
     with pytest.raises(InputError, match="Give four arrays, X, Y, A and B, or vectors by word"):
-        method(vectors, targets, attributes, targets=targets)
+        method(vectors, *sets(TWICE), **named)
     with pytest.raises(InputError, match=r"embeddings: of type list\. Give a mapping word -> vectors"):
-        method([[1.0]], targets=targets, attributes=attributes)
-
-
-def test_static_words_have_one_vector_each() -> None:
-    with pytest.raises(
-        InputError, match=r"embeddings\['x0'\]: an array of shape \(20, 12\). WEAT has one vector per word"
-    ):
-        weat(EMBEDDINGS, *sets(ONCE))
+        method([[1.0]], **named)
+    if method is weat:
+        with pytest.raises(InputError, match=r"\['x0'\]: an array of shape \(20, 12\). WEAT has one vector per word"):
+            weat(EMBEDDINGS, *sets(ONCE))
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,6 @@ IN_FILES = {
         "line 3: `models` has a name that YAML reads as False",
     ),
     "a date": (f"models:\n  2024-01-01: {MODEL}\n", r"line 2: `models` has a name .*date\(2024, 1, 1\)"),
-    "null": (f"models:\n  ~: {MODEL}\n", "line 2: `models` has a name that YAML reads as None"),
     "a value like a number": (f"study: 2024\nmodels: {{a: {MODEL}}}\n", "line 1: `study` is 2024; .* Put it in quotes"),
     "Norwegian": ("language: no\n", "line 1: `language` is False; .* Put it in quotes"),
     "case": (f"models:\n  a: {MODEL}\n  A: {MODEL}\n", "line 3: `models` has the names `a` and `A`, .*to `A-2`"),

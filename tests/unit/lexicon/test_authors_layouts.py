@@ -159,94 +159,77 @@ def test_broken_word_list(tmp_path: Path, suffix_categories: Path, line: str, ex
 # Word sets of other programs, in the layouts in which these write them.
 
 SETS = {"Flowers": ["rose", "lily"], "Insects": ["ant", "flea"], "Pleasant": ["love", "love"], "Unpleasant": ["hate"]}
-LISTS = list(SETS.values())
+LISTS, NAMES = list(SETS.values()), list(SETS)
 TEST = {side: {"category": name, "examples": SETS[name]} for side, name in zip(SIDES, SETS, strict=True)}
 QUERY = {
     **{"target_sets": LISTS[:2], "attribute_sets": LISTS[2:], "query_name": "F and I wrt P and U", "template": [2, 2]},
-    **{"target_sets_names": ["Flowers", "Insects"], "attribute_sets_names": ["Pleasant", "Unpleasant"]},
+    **{"target_sets_names": NAMES[:2], "attribute_sets_names": NAMES[2:]},
 }
-ROW = {"language": "en", "weat": "WEAT1"}
-ROW |= {f"{side}.{key}": value for side, each in TEST.items() for key, value in each.items()}
-ROWS = [{**ROW, "language": "bn", "targ1.examples": ["জবা"], "weat": "WEAT2"}, ROW]
-NAMES = [*SETS]
+ROW = {f"{side}.{key}": value for side, each in TEST.items() for key, value in each.items()} | {"weat": "WEAT1"}
+ROWS = [{**ROW, "language": "bn", "targ1.examples": ["জবা"]}, {**ROW, "language": "en"}]
+FOUR = ["target_1", "target_2", "attribute_1", "attribute_2"]
 OTHERS: dict[str, tuple[str, Any, str, list[str]]] = {
     "SEAT, bias-bench": ("weat1.jsonl", json.dumps(TEST, indent=2), "weat1", NAMES),
     "without names": ("seat.json", {side: {"examples": TEST[side]["examples"]} for side in SIDES}, "seat", [*SIDES]),
     "a query of WEFE": ("query.json", QUERY, "F_and_I_wrt_P_and_U", NAMES),
-    "four lists": ("f.json", dict(zip(["target_1", "target_2", "attribute_1", "attribute_2"], LISTS, strict=True)), "f",
-                   ["target_1", "target_2", "attribute_1", "attribute_2"]),
+    "four lists": ("f.json", dict(zip(FOUR, LISTS, strict=True)), "f", FOUR),
     "X, Y, A, B": ("f.json", dict(zip("XYAB", LISTS, strict=True)), "f", [*"XYAB"]),
     "rows of WEATHub, lines": ("hub.jsonl", "\n".join(map(json.dumps, ROWS)), "WEAT1", NAMES),
     "rows of WEATHub, array": ("hub.json", ROWS, "WEAT1", NAMES),
     "rows of WEATHub, Parquet": ("hub.parquet", ROWS, "WEAT1", NAMES),
-}  # fmt: skip
-GROUPS = "language: en\ngroups: {noun: {ending: any}}\n"
+}
 
 
-def write_other(folder: Path, name: str, content: Any) -> tuple[Path, Path]:
-    """A file of word sets, and suffix groups for English."""
-    if name.endswith(".parquet"):
-        pl.DataFrame(content).write_parquet(folder / name)
-    else:
-        write(folder / name, content)
-    return folder / name, write(folder / "en.yaml", GROUPS)
+@pytest.fixture
+def english(tmp_path: Path) -> Path:
+    return write(tmp_path / "en.yaml", "language: en\ngroups: {noun: {ending: any}}\n")
 
 
 @pytest.mark.parametrize(("name", "content", "test", "names"), OTHERS.values(), ids=OTHERS)
-def test_tests_of_other_programs(tmp_path: Path, name: str, content: Any, test: str, names: list[str]) -> None:
-    path, groups = write_other(tmp_path, name, content)
-    lexicon = load_lexicon(path, groups)
-    category = lexicon.categories[test]
-    assert (lexicon.language, [*lexicon.categories]) == ("en", [test])
-    assert [(each.name, each.stimuli) for each in (*category.targets, *category.attributes)] == [
-        (name, tuple(words)) for name, words in zip(names, LISTS, strict=True)
-    ]
-    assert [(form.form, form.stimulus) for form in lexicon.forms] == [
-        (w, w) for w in ["rose", "lily", "ant", "flea", "love", "hate"]
-    ]
-    assert [(each.name, each.word_class) for each in lexicon.stimuli][:3] == [
-        ("rose", names[0]), ("lily", names[0]), ("ant", names[1])
-    ]  # fmt: skip
-    assert "is listed 2 times" in lexicon.warnings[0]
+def test_tests_of_other_programs(english: Path, name: str, content: Any, test: str, names: list[str]) -> None:
+    path = english.with_name(name)
+    if path.suffix == ".parquet":
+        pl.DataFrame(content).write_parquet(path)
+    else:
+        write(path, content)
+    lexicon = load_lexicon(path, english)
+    [category] = lexicon.categories.values()
+    sides = [(each.name, list(each.stimuli)) for each in (*category.targets, *category.attributes)]
+    assert (lexicon.language, category.name, sides) == ("en", test, list(zip(names, LISTS, strict=True)))
+    assert [form.form for form in lexicon.forms] == ["rose", "lily", "ant", "flea", "love", "hate"]
+    assert [each.word_class for each in lexicon.stimuli][:3] == [names[0], names[0], names[1]]
+    assert "love is listed 2 times" in lexicon.warnings[0]
     assert "6 word(s) have no endings in texts (rose, ...)" in lexicon.warnings[1]
     if "hub" not in name:
         assert load_lexicon(path).categories == lexicon.categories
 
 
-def test_sets_of_wefe_are_named_in_categories_of_a_study_and_beside_word_sets(tmp_path: Path, files: Any) -> None:
-    wefe = {**SETS, "definitional_pairs": [["he", "she"]], "more": ["rose", "lilly"]}
-    path, groups = write_other(tmp_path, "WEAT.json", wefe)
-    mine = {"M1": {"targets": ["Flowers", "Insects"], "attributes": ["Pleasant", "Unpleasant"]}}
-    lexicon = load_lexicon(path, groups, categories=mine)
-    assert [each.stimuli for each in lexicon.categories["M1"].targets] == [("rose", "lily"), ("ant", "flea")]
-    assert len(lexicon.stimuli) == 7
-    path = write(tmp_path / "bn.json", {"mine": ["গোলাপ", "রঙ", "জবা"]})
+def test_sets_of_wefe_are_named_in_categories_of_a_study_and_beside_word_sets(english: Path, files: Any) -> None:
+    path = write(english.with_name("WEAT.json"), {**SETS, "definitional_pairs": [["he", "she"]]})
+    mine = {"M1": {"targets": NAMES[:2], "attributes": NAMES[2:]}}
+    targets = load_lexicon(path, english, categories=mine).categories["M1"].targets
+    assert [each.stimuli for each in targets] == [("rose", "lily"), ("ant", "flea")]
+    path = write(english.with_name("bn.json"), {"mine": ["গোলাপ", "রঙ", "জবা"]})
     mine = {"M1": {"targets": ["mine", "insects"], "attributes": ["good", "bad"]}}
     lexicon = load_lexicon([files.stimuli, path], files.groups, categories=mine)
-    # words that the word sets know have their forms, and spelling variants are the word
-    assert lexicon.categories["M1"].targets[0].stimuli == ("গোলাপ", "রং", "জবা")
-    assert "গোলাপের" in forms_of(lexicon, "গোলাপ")
-    assert forms_of(lexicon, "জবা") == ["জবা"]
+    assert lexicon.categories["M1"].targets[0].stimuli == ("গোলাপ", "রং", "জবা"), "a spelling variant is the word"
+    assert (forms_of(lexicon, "গোলাপ")[:2], forms_of(lexicon, "জবা")) == (["গোলাপ", "গোলাপের"], ["জবা"])
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("content", "said"),
     [
-        ("sent-weat1.jsonl", {**TEST, "targ1": {"category": "F", "examples": ["It is a rose."]}},
-         "`targ1` has sentences, such as 'It is a rose.'. Name the file of the words, such as weat1.jsonl"),
-        ("pairs.json", {"gender": [["he", "she"]]}, "found {'gender': [['he', 'she']]}. Write sets"),
-        ("query.json", {**QUERY, "target_sets": LISTS[:1]}, '`targ2` must be {"category": name'),
-        ("bn.json", {"a": ["জবা"]}, "words in bn, but the suffix groups are for en. Write `language: bn` in the study"),
-        ("hub.jsonl", [*ROWS[:1], {**ROW, "language": "hi"}], "words in bn, hi, but the suffix groups are for en"),
+        ({**TEST, "targ1": {"examples": ["It is a rose."]}}, "`targ1` has sentences, such as 'It is a rose.'. Name"),
+        ({"gender": [["he", "she"]]}, "found {'gender': [['he', 'she']]}. Write sets"),
+        ({**QUERY, "target_sets": LISTS[:1]}, '`targ2` must be {"category": name'),
+        ({"a": ["জবা"]}, "words in bn, but the suffix groups are for en. Write `language: bn` in the study"),
+        ([*ROWS[:1], {**ROW, "language": "hi"}], "words in bn, hi, but the suffix groups are for en"),
+        ([SETS, SETS], "the word set `Flowers` is in"),
     ],
-)  # fmt: skip
-def test_other_files_are_named_for_what_they_are(tmp_path: Path, name: str, content: Any, said: str) -> None:
-    path, groups = write_other(tmp_path, name, content)
+)
+def test_other_files_are_named_for_what_they_are(english: Path, content: Any, said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
-        load_lexicon(path, groups)
-    write(tmp_path / "again.json", SETS)
-    with pytest.raises(InputError, match=r"the word set `Flowers` is in .*again\.json too"):
-        load_lexicon([tmp_path / "again.json", write(tmp_path / "z.json", SETS)], groups)
+        load_lexicon(write(english.with_name("other.json"), content), english)
 
 
 @pytest.fixture

@@ -61,34 +61,25 @@ def test_a_word_that_the_lexicon_knows_needs_nothing_else() -> None:
 
 def test_only_sets_that_the_study_measures_clash_and_all_of_them_in_one_message() -> None:
     """C5 and C1 have these words with other groups; ঢোলক has a form that the included lists decide about."""
-    words = {"ব্যবসা": "thing_a", "রোগ": "abstract_consonant", "মৃত্যু": "abstract_vowel", "ঢোলক": "thing_consonant"}
-    mine = {
-        "targets": {"flowers": [{"stimulus": word, "group": group} for word, group in words.items()], "rest": FRUITS}
-    }
-    categories: dict[str, Any] = {"M1": {**mine, "attributes": ["male_terms", "female_terms"], "matched": "attributes"}}
-    lexicon = lexicon_of(words_from(complete({"categories": categories})))
-    assert {each.name: each.groups for each in lexicon.stimuli if each.name in words} == {
-        word: (group,) for word, group in words.items()
-    }
-    assert lexicon.categories["M1"].targets[0].stimuli == tuple(words)
+    groups = {"ব্যবসা": "thing_a", "রোগ": "abstract_consonant", "মৃত্যু": "abstract_vowel", "ঢোলক": "thing_consonant"}
+    words = [{"stimulus": word, "group": group} for word, group in groups.items()]
+    terms = {"attributes": ["male_terms", "female_terms"], "matched": "attributes"}
+    mine = {"M1": {"targets": {"flowers": words, "rest": FRUITS}, **terms}}
+    lexicon = lexicon_of(words_from(complete({"categories": mine})))
+    found = {each.name: each.groups for each in lexicon.stimuli}
+    assert [found[word] for word in groups] == [(group,) for group in groups.values()]
+    assert lexicon.categories["M1"].targets[0].stimuli == tuple(groups)
     assert lexicon.categories["C1"].targets == shipped().categories["C1"].targets
-    assert lexicon.claims()["মৃত্যুর"] == ("মৃত্যু",)
-    for more in (
-        {"categories": {**categories, "C2": None}},
-        {"categories": categories, "seat": {"categories": ["C2"]}},
-    ):
-        with pytest.raises(
-            InputError, match=r"`categories.M1.flowers` in the config: 2 word\(s\) .*`- রোগ`.*"
-        ) as refused:
-            lexicon_of(words_from(complete(more)))
-        said = str(refused.value).splitlines()[1:]
-        assert [line.partition(":")[0] for line in said] == ["- রোগ", "- মৃত্যু"]
-        assert re.search(
-            r"abstract_consonant at `categories.M1.flowers` in the config; .*unpleasant.yaml, line 16", said[0]
+    for asked in ({"categories": {**mine, "C2": None}}, {"categories": mine, "seat": {"categories": ["C2"]}}):
+        with pytest.raises(InputError, match=r"M1.flowers` in the config: 2 word\(s\) .*`- রোগ`, or write") as refused:
+            lexicon_of(words_from(complete(asked)))
+        disease, death = str(refused.value).splitlines()[1:]
+        assert re.match(
+            "- রোগ: abstract_consonant at `categories.M1.flowers` in .*; .*unpleasant.yaml, line 16", disease
         )
+        assert death.startswith("- মৃত্যু: ")
     alone = {"a": ["ব্যবসা", "রোগ", {"stimulus": "মৃত্যু", "gloss": "death"}], "rest": FRUITS}
-    again = own(alone, ["male_terms", "female_terms"], matched="attributes").categories["M1"]
-    assert again.targets[0].stimuli == ("ব্যবসা", "রোগ", "মৃত্যু")
+    assert own(alone, **terms).categories["M1"].targets[0].stimuli == ("ব্যবসা", "রোগ", "মৃত্যু")
 
 
 def test_a_set_may_be_a_file_or_one_of_the_lexicon(tmp_path: Path) -> None:
