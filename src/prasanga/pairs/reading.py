@@ -496,11 +496,11 @@ class PairFile:
         return list_oddities(self.cells)
 
 
-def read_pairs(source: Any, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> pl.DataFrame:
+def read_pairs(path: Any, language: str | Sequence[str] | None = None, *, layout: str = "auto") -> pl.DataFrame:
     """Return the pairs of a file or data frame, one row per pair and language, in its order within a language.
 
     Args:
-        source: what `read_records` reads, in one of `LAYOUTS`.
+        path: a file in one of `LAYOUTS`, or a data frame: whatever `read_records` reads.
         language: bn, hi or en, or several of them; None for all that the file has. The layouts of CrowS-Pairs and
             StereoSet do not say their language: it is the one given here, English if none is.
         layout: one of `prasanga.pairs.reading.LAYOUTS`; auto goes by the names of the columns.
@@ -516,11 +516,11 @@ def read_pairs(source: Any, language: str | Sequence[str] | None = None, *, layo
             marks that do not fit the sentences, a sentence of more than `MOST_WORDS` words, clusters of both labels
             beside clusters of one label in the same bias type.
     """
-    return read_pair_file(source, language, layout=layout).pairs
+    return read_pair_file(path, language, layout=layout).pairs
 
 
 def read_pair_file(
-    source: Any, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
+    path: Any, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
 ) -> PairFile:
     """Read pairs as `read_pairs`, together with their oddities.
 
@@ -533,8 +533,8 @@ def read_pair_file(
             " file."
         )
     require_layout(layout, "layout")
-    records = read_records(source)
-    if not isinstance(source, str | Path):
+    source, records = path, read_records(path)
+    if not isinstance(path, str | Path):
         source, records = "pairs", _fill_frame(records, (wanted or [""])[0])
     chosen = find_layout(source, records.columns, layout)
     if chosen.one_language and "language" not in records.columns and wanted and len(wanted) > 1:
