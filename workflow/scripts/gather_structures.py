@@ -4,8 +4,7 @@ import polars as pl
 
 from prasanga.base.io import read_frame
 from prasanga.base.results import Task
-from prasanga.likelihoods.structures import compare_structures, gather_traits, spread_by_structure
-from prasanga.likelihoods.templates import list_oddities
+from prasanga.likelihoods.structures import compare_structures, gather_traits, list_oddities, spread_by_structure
 
 task = Task(snakemake, "likelihoods")
 settings = task.params.gathering

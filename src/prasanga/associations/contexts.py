@@ -185,9 +185,13 @@ def measure_ceat(
     }
     del vectors  # those of a length leave memory once it is measured
     fixed, names = fixed_lengths(waiting), ("ceat", "ceat_words", "resamples", "convergence")
+    of_fixed = [waiting[length] for length in fixed]
     if settings.measures_slopes(fixed):
-        _set_shared_occurrences([waiting[length] for length in fixed])
-    primary, at_lengths, tables = _list_primary_cells(parsed, {length: waiting[length] for length in fixed}), {}, []
+        for contexts in of_fixed:
+            known = {word: [set(each.ids.get(word, ())) for each in of_fixed] for word in contexts.ids}
+            contexts.everywhere = {word: set.intersection(*found) for word, found in known.items()}
+    primary, at_lengths, tables = _list_primary_cells(parsed, of_fixed), {}, []
+    del of_fixed
     for length in [*waiting]:
         contexts = waiting.pop(length)
 
@@ -215,17 +219,9 @@ def measure_ceat(
     return CeatTables(*map(pa.concat_tables, zip(*tables, strict=True)))
 
 
-def _set_shared_occurrences(fixed: Sequence[_Contexts]) -> None:
-    """Give the contexts of each fixed length the occurrences that all fixed lengths have."""
-    for contexts in fixed:
-        contexts.everywhere = {
-            word: set.intersection(*(set(each.ids.get(word, ())) for each in fixed)) for word in contexts.ids
-        }
-
-
-def _list_primary_cells(categories: Sequence[CategoryWords], fixed: Mapping[str, _Contexts]) -> list[AskedEstimate]:
+def _list_primary_cells(categories: Sequence[CategoryWords], fixed: Sequence[_Contexts]) -> list[AskedEstimate]:
     """Return the primary estimates: over the words that all fixed lengths have, others lost as the first one says."""
-    of_lengths = [contexts.list_cells(categories) for contexts in fixed.values()]
+    of_lengths = [contexts.list_cells(categories) for contexts in fixed]
     cells = []
     for category, *of_category in zip(categories, *of_lengths, strict=True):
         words = set.intersection(*({*category.words} - {loss.word for loss in cell.lost} for cell in of_category))
@@ -246,11 +242,7 @@ _AVERAGED = (
 def _measure_mean(
     cell: AskedEstimate, lengths: Sequence[str], at_lengths: Sequence[_AtLength], settings: CeatSettings
 ) -> tuple[dict[str, Any], *tuple[Rows, ...]]:
-    """Return the columns of a primary estimate, and its rows of words and resamples.
-
-    The effect is the mean of the lengths' effects: lengths are to it what draws are to that of a length. The tests
-    relabel each word at all lengths at once, so they are those of the mean of the lengths' cosines.
-    """
+    """Return the columns of a primary estimate, and its rows of words and resamples."""
     averaged = {
         name: float(np.mean([found.columns[name] for found in at_lengths]))
         for name in _AVERAGED
@@ -258,40 +250,52 @@ def _measure_mean(
     }
     if settings.effects_only:
         return averaged, [], [], []
+    columns, words, resamples = _measure_over(cell, at_lengths, settings)
+    how = {found.columns["draws"] for found in at_lengths}
+    columns |= {**averaged, "draws": how.pop() if len(how) == 1 else "mixed"}
+    columns |= _measure_slope(lengths, [found.halves for found in at_lengths], cell, settings)
+    return columns, words, resamples, []
+
+
+def _measure_over(
+    cell: AskedEstimate, at_lengths: Sequence[_AtLength], settings: CeatSettings, **how: Any
+) -> tuple[dict[str, Any], Rows, Rows]:
+    """Return the columns, the words and the resamples of an estimate, from what its words say at one or more lengths.
+
+    The effect is the mean of the lengths' effects: lengths are to it what draws are to that of a length. The tests
+    relabel each word at all lengths at once, so they are those of the mean of the lengths' cosines. `how` are other
+    arguments of `measure_cosines`.
+    """
 
     def average(name: str) -> FloatArray:
         return np.asarray(np.mean([getattr(found, name) for found in at_lengths], axis=0))
 
-    sizes, fewest = [*map(len, cell.used)], np.min([found.n_contexts for found in at_lengths], axis=0)
-    cosines = CrossedScores.of_words(np.concatenate([found.cosines for found in at_lengths]), sizes)
+    sizes, fewest = [*map(len, cell.used)], np.min([found.n_contexts for found in at_lengths], axis=0).tolist()
+    each = [CrossedScores.of_words(found.cosines, sizes) for found in at_lengths]
     estimand = cell.estimate(settings.test, settings.seed, cell.key["model"])
     found = measure_cosines(
-        cosines,
+        CrossedScores.of_words(np.concatenate([cosines.values for cosines in each]), sizes),
         estimand,
         tests=estimand.test_words(CrossedScores.of_words(average("all_contexts"), sizes)),
-        effect=averaged["effect_size"],
+        effect=float(np.mean([found.columns["effect_size"] for found in at_lengths])),
         scores=average("scores"),
         without=average("without"),
-        n_items=fewest.tolist(),
+        n_items=fewest,
+        **how,
     )
-    how = {found.columns["draws"] for found in at_lengths}
     columns = {
         **found.columns,
-        **averaged,
-        "draws": how.pop() if len(how) == 1 else "mixed",
-        **_split_variance(CrossedScores.of_words(average("cosines"), sizes), cell.used, fewest.tolist()),
-        "contexts_min": int(fewest.min()),
-        "contexts_enough": contexts_enough(average("effects"), settings.band, contexts_min=int(fewest.min())),
-        **_measure_slope(lengths, [found.halves for found in at_lengths], estimand, settings),
+        **_split_variance(CrossedScores.of_words(average("cosines"), sizes), cell.used, fewest),
+        "contexts_min": min(fewest),
+        "contexts_enough": contexts_enough(average("effects"), settings.band, contexts_min=min(fewest)),
     }
-    each = [CrossedScores.of_words(found.cosines, sizes) for found in at_lengths]
-    return columns, found.words, [_describe_resamples(each, estimand)], []
+    return columns, found.words, [_describe_resamples(each, estimand)]
 
 
 def _measure_slope(
     lengths: Sequence[str],
     halves: Sequence[tuple[FloatArray, FloatArray] | None],
-    estimand: Estimand,
+    cell: AskedEstimate,
     settings: CeatSettings,
 ) -> dict[str, Any]:
     """Return the columns of the slope on the length, or why there is none."""
@@ -301,7 +305,7 @@ def _measure_slope(
         return {"slope_note": f"no slope: {why}"}
     if len(known) < len(lengths):
         return {"slope_note": "no slope: a word has fewer than two occurrences that all fixed lengths share"}
-    return measure_slope(lengths, known, estimand)
+    return measure_slope(lengths, known, cell.estimate(settings.test, settings.seed, cell.key["model"]))
 
 
 def _describe_resamples(at_lengths: Sequence[CrossedScores], estimand: Estimand) -> dict[str, Any]:
@@ -447,8 +451,24 @@ class _Contexts(Mapping[str, DirectedVectors]):
             listed, n_contexts, settings.sizes[-1], seed=settings.seed, names=names, replacement=settings.draws
         )
         drawn = np.stack([rows[drawn[:, j]] for j, rows in enumerate(contexts)], axis=1)
-        scores, n_x = draw_scores(self, used, drawn), len(used[0])
-        return _Draws(n_contexts, drawn, scores, n_x, *combine_scores(scores, n_x, drawn, **settings.combining))
+        scores = draw_scores(self, used, drawn)
+        return _Draws(n_contexts, drawn, scores, *combine_scores(scores, len(used[0]), drawn, **settings.combining))
+
+    def list_steps(self, drawn: _Draws) -> list[Combined]:
+        """Return the combined effect after more and more draws."""
+        sizes = sorted({*sizes_up_to(self.settings.sizes[-1]), *self.settings.sizes})
+        return convergence(drawn.effects, drawn.variances, self.settings.tau2, sizes)
+
+    def leave_out_targets(self, drawn: _Draws, n_x: int) -> FloatArray:
+        """Return the combined effect of the same draws without each target word; NaN where it does not exist."""
+        effects = np.full(drawn.scores.shape[1], np.nan)
+        for word in range(effects.size):
+            left = n_x - (word < n_x)
+            if 0 < left < effects.size - 1:
+                with contextlib.suppress(ConstantScoresError):
+                    kept = np.delete(drawn.scores, word, axis=1)
+                    effects[word] = combine_scores(kept, left, drawn.rows, **self.settings.combining)[2].effect
+        return effects
 
     def measure(self, cell: AskedEstimate) -> tuple[_AtLength, *tuple[Rows, ...]]:
         """Return what an estimate's words say at this length, and the rows of words, resamples and steps of the draws.
@@ -462,42 +482,29 @@ class _Contexts(Mapping[str, DirectedVectors]):
         columns: dict[str, Any] = {"draws": _describe_draws(settings, n_contexts), "effect_size": combined.effect}
         if settings.effects_only:
             return _AtLength(columns), [], [], []
-        combined_steps, usual = drawn.list_steps(settings), sizes_up_to(settings.sizes[-1])
+        combined_steps, usual = self.list_steps(drawn), sizes_up_to(settings.sizes[-1])
         columns["draws_settled"] = draws_settled([step for step in combined_steps if step.n in usual], settings.band)
         steps = [step._asdict() for step in combined_steps]
         for mode in settings.modes[1:]:
             random = self.draw(cell.category.name, used, mode)
             described = _describe_combined(random.combined) | {"effect": random.combined.effect}
             columns |= {f"{name}_random": described.get(name) for name in ("effect", "standard_error", "p_draws")}
-            for step, other in zip(steps, random.list_steps(settings), strict=True):
+            for step, other in zip(steps, self.list_steps(random), strict=True):
                 step |= {"effect_random": other.effect_size, "standard_error_random": other.standard_error}
-        estimand = cell.estimate(settings.test, settings.seed, self.model)
         cosines, scores = self.compute_cosines(used), drawn.scores.mean(axis=0)
         all_contexts = compute_mean_cosines({word: self.direction(word) for side in used for word in side}, used)
         without = leave_one_out(cosines, std) - cosines.effect(std) + combined.effect
-        without[: scores.size] = drawn.leave_out_targets(settings)
-        found = measure_cosines(
-            cosines,
-            estimand,
-            tests=estimand.test_words(all_contexts),
-            effect=combined.effect,
-            scores=scores,
-            without=without,
-            n_items=n_contexts,
-            rescale=partial(self.compute_cosines, used),
-        )
+        without[: scores.size] = self.leave_out_targets(drawn, len(used[0]))
         variances = hedges_variance(drawn.effects, len(used[0]), len(used[1]))
         heterogeneity = combine(drawn.effects, variances, tau2=settings.tau2)
-        columns |= {
-            **found.columns,
-            **_describe_combined(combined),
-            **{"tau2": heterogeneity.tau2, "q": heterogeneity.q, "i2": heterogeneity.i2},
-            **_split_variance(cosines, used, n_contexts),
-            "contexts_enough": contexts_enough(drawn.effects, settings.band, contexts_min=min(n_contexts)),
-        }
+        columns |= _describe_combined(combined)
+        columns |= {"tau2": heterogeneity.tau2, "q": heterogeneity.q, "i2": heterogeneity.i2}
         arrays = (cosines.values, all_contexts.values, n_contexts, drawn.effects, scores, without)
         at_length = _AtLength(columns, *arrays, self.compute_halves(used))
-        return at_length, found.words, [_describe_resamples([cosines], estimand)], steps
+        rescale = partial(self.compute_cosines, used)
+        more, words, resamples = _measure_over(cell, [at_length], settings, rescale=rescale)
+        columns |= more
+        return at_length, words, resamples, steps
 
 
 class _Draws(NamedTuple):
@@ -507,7 +514,6 @@ class _Draws(NamedTuple):
         n_contexts: of each word, to draw from.
         rows: (n_samples, n_words) what was drawn.
         scores: (n_samples, n_targets) associations.
-        n_x: words of X.
         effects, variances: (n_samples,).
         combined: the effects combined.
     """
@@ -515,26 +521,9 @@ class _Draws(NamedTuple):
     n_contexts: tuple[int, ...]
     rows: IndexArray
     scores: FloatArray
-    n_x: int
     effects: FloatArray
     variances: FloatArray
     combined: RandomEffects
-
-    def list_steps(self, settings: CeatSettings) -> list[Combined]:
-        """Return the combined effect after more and more draws."""
-        sizes = sorted({*sizes_up_to(settings.sizes[-1]), *settings.sizes})
-        return convergence(self.effects, self.variances, settings.tau2, sizes)
-
-    def leave_out_targets(self, settings: CeatSettings) -> FloatArray:
-        """Return the combined effect of the same draws without each target word; NaN where it does not exist."""
-        effects = np.full(self.scores.shape[1], np.nan)
-        for word in range(effects.size):
-            left = self.n_x - (word < self.n_x)
-            if 0 < left < effects.size - 1:
-                with contextlib.suppress(ConstantScoresError):
-                    kept = np.delete(self.scores, word, axis=1)
-                    effects[word] = combine_scores(kept, left, self.rows, **settings.combining)[2].effect
-        return effects
 
 
 def _describe_draws(settings: CeatSettings, n_contexts: Sequence[int]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
-from functools import partial
+from functools import lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -461,3 +462,121 @@ def _halves(text: str, path: Path, side: str) -> tuple[str, str]:
             " XXX once where the word stands."
         )
     return text[: slots[0].start()], text[slots[0].end() :]
+
+
+# --------------------
+# Sentences with two slots, a target and an attribute, and where the words are once they are filled in.
+#
+#     {target:plural genitive}   the target in this number and case, from the lexicon
+#     {attribute}                the attribute as it is
+#     {target:indefinite}        English, with a or an before it
+#     {Target}                   with a capital; a word at the beginning of an English sentence gets one by itself
+#
+# A letter that a sentence writes onto a slot ({target}রা) belongs to the word: what is masked is the whole
+# inflected word, so that no ending hangs on a mask.
+
+
+TARGET, ATTRIBUTE = "target", "attribute"
+
+
+class SentenceTemplate(NamedTuple):
+    """A sentence with a slot for a target and one for an attribute.
+
+    Attributes:
+        name: its id, or the name of its structure.
+        texts: the text before the first slot, between both, and after the second; normalized.
+        forms: the forms in which the slots take their words, by target and attribute, in the order of the slots.
+        place: file and line, for messages.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    forms: Mapping[str, WordForm]
+    place: str
+
+
+def read_sentence(text: str, *, name: str, place: str, language: str) -> SentenceTemplate:
+    """Return a template from its text, which is normalized.
+
+    Args:
+        text: with one slot for a target and one for an attribute.
+        name: its id.
+        place: file and line, for messages.
+        language: bn, hi, en; English has articles and capitals.
+
+    Raises:
+        InputError: a slot that is missing, is there twice or asks for an unknown form.
+    """
+    what = f"{place}: the sentence `{name}`"
+    slots = list(SLOT.finditer(text))
+    edges = [0, *(edge for slot in slots for edge in slot.span()), len(text)]
+    texts = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
+    forms: dict[str, WordForm] = {}
+    for slot in slots:
+        written, _, options = slot[1].partition(":")
+        role = written.strip()
+        if role not in (TARGET, ATTRIBUTE, TARGET.capitalize(), ATTRIBUTE.capitalize()):
+            raise InputError(f"{what} has the slot {slot[0]}.{suggest(role, (TARGET, ATTRIBUTE))}")
+        asks, before = f"{what} asks in its slot {slot[0]} for", None if forms else texts[0]
+        capital = role[0].isupper()
+        forms[role.lower()] = read_word_form(asks, options, language=language, before=before, capital=capital)
+    are_open = text.count("{") != len(slots) or text.count("}") != len(slots)
+    if are_open or len(slots) != 2 or len(forms) != 2 or not texts[1]:
+        found = ", ".join(slot[0] for slot in slots) or "none"
+        raise InputError(
+            f"{what} has the slots {found}. Write {{target}} once and {{attribute}} once, with at least a space between"
+            f" them: {text}"
+        )
+    return SentenceTemplate(name, tuple(texts), forms, place)
+
+
+def read_entry_sentence(entry: Entry, name: str, language: str) -> SentenceTemplate:
+    """Return a template from the `text` of an entry of a file; its `gloss`, for readers of the file, must be text."""
+    entry.text("gloss")
+    return read_sentence(entry.text("text"), name=name, place=entry.place, language=language)
+
+
+def fill_sentence(
+    template: SentenceTemplate, target: str, attribute: str, lexicon: Lexicon, spelling: Callable[[str], str]
+) -> tuple[str, tuple[int, int], tuple[int, int]]:
+    """Return a sentence with two words in it, and the spans of the whole inflected target and attribute.
+
+    Args:
+        template: the sentence.
+        target: the target, a stimulus.
+        attribute: the attribute, a stimulus; any word where the slot asks for no number or case.
+        lexicon: where words are inflected.
+        spelling: the study's normalization of a text (`prasanga.lexicon.model.spelling_of`).
+
+    Raises:
+        InputError: a word lacks the form that its slot asks for; normalization changes letters where a word meets the
+            sentence.
+    """
+    text, spans, parts = template.texts[0], {}, []
+    for (role, form), (left, rest) in zip(template.forms.items(), pairwise(template.texts), strict=True):
+        try:
+            word = form.of(lexicon, target if role == TARGET else attribute)
+        except InputError as error:
+            raise InputError(
+                f"{template.place}: the sentence `{template.name}` cannot be filled in. {error} Or list the form under"
+                " `forms:` of the word in its word set."
+            ) from None
+        phrase = form.phrase(word)
+        text += phrase
+        spans[role] = (len(text) - len(word), len(text))
+        text += rest
+        parts.append(left + phrase + rest)
+    # Words and sentence are normalized by themselves. Where they meet is checked for each word and not for each pair
+    # of words, of which there are many more.
+    if not all(_is_spelled(spelling, part) for part in parts):
+        raise InputError(
+            f"{template.place}: the sentence `{template.name}` with {target} and {attribute} changes letters when it is"
+            f" normalized ({spelling(text)}). Write a space or a form ({{target:genitive}}) beside the slot."
+        )
+    return text, whole_words(text, *spans[TARGET]), whole_words(text, *spans[ATTRIBUTE])
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_spelled(spelling: Callable[[str], str], text: str) -> bool:
+    """Return whether normalization leaves a text as it is."""
+    return spelling(text) == text

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -21,17 +22,151 @@ from prasanga.associations.estimates import (
     Estimand,
     Rows,
     TestSettings,
+    category_of,
     measure_cells,
     measure_cosines,
     measure_templates,
     select_words,
 )
 from prasanga.associations.vectors import Words
-from prasanga.likelihoods.templates import read_categories
+from prasanga.base.errors import InputError
+from prasanga.base.yaml import Entry, read_distinct, read_json_object
+from prasanga.lexicon.model import AUTHORS_LANGUAGE as LANGUAGE
+from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
+from prasanga.lexicon.templates import (
+    ATTRIBUTE,
+    TARGET,
+    SentenceTemplate,
+    fill_sentence,
+    read_entry_sentence,
+    read_sentence,
+)
+from prasanga.pairs.preferences import SPANS
 from prasanga.schema import TABLES, Loss, Reason
 from prasanga.stats.crossed import Counts, CrossedScores, deal, effects_of_items, weigh_items
 from prasanga.stats.effects import ConstantScoresError, FloatArray, IndexArray, choice, generator_from
 from prasanga.stats.permutation import Flags, PermutationTest, Units, assess_statistics
+
+# --------------------
+# Sentences of the categories for log-probability (`resources/templates/<language>/log_probability.yaml`).
+#
+# A category's target is in one slot and its attribute in the other, every target with every attribute in every
+# sentence. Where a category is exchanged, as C6 to C9 by the authors of the Bangla paper, its attributes (male and
+# female terms) take the place of the targets, with sentences of their own.
+
+
+SentenceItems: TypeAlias = Iterable[tuple[tuple[Any, ...], SentenceTemplate, str, str]]
+"""The first columns of rows, with template, target and attribute."""
+
+
+def fill_sentences(items: SentenceItems, schema: pl.Schema, lexicon: Lexicon) -> pl.DataFrame:
+    """Return a table of filled sentences: the first columns of each item, then `SPANS`."""
+    spelling = spelling_of(lexicon.language, lexicon.normalization)
+    rows = [
+        (*names, *fill_sentence(template, target, attribute, lexicon, spelling))
+        for names, template, target, attribute in items
+    ]
+    columns = dict(zip(schema, zip(*rows, strict=True), strict=True)) if rows else {}
+    # spans go through arrays, since Polars would make a series of each
+    spans = {role: pl.Series(np.array(columns[role])).cast(SPANS[role]) for role in (TARGET, ATTRIBUTE) if rows}
+    return pl.DataFrame({**columns, **spans}, schema=schema)
+
+
+CATEGORY_SENTENCES = pl.Schema(
+    {**dict.fromkeys(("category", "template", "target_word", "attribute_word"), pl.String()), **SPANS}
+)
+"""Columns of the filled sentences of categories."""
+
+_Sections: TypeAlias = Mapping[str, Mapping[str, tuple[SentenceTemplate, ...]]]
+"""Templates by section, `categories` or `exchanged`, and category."""
+
+
+def read_category_sentences(
+    settings: Mapping[str, Any], categories: Mapping[str, Mapping[str, Any]], lexicon: Lexicon
+) -> pl.DataFrame:
+    """Put every target of each category with every attribute into every sentence.
+
+    Args:
+        settings: plain values: the file `templates`, and which categories are `exchanged`, so that their targets and
+            attributes change places. The file is YAML, or JSON with the sentences as the notebook of Sadhu et al.
+            (2024) has them, GGG for the target and XXX for the attribute: {"C1": [sentence, ...], "exchanged": {"C6":
+            [...]}}.
+        categories: names to the layout of `categories.json`.
+        lexicon: where words are inflected.
+
+    Returns:
+        `CATEGORY_SENTENCES`, by category, then attribute, sentence and target.
+
+    Raises:
+        InputError: a file that is absent or of another kind; an unknown key; an id or a text that a category has twice;
+            a sentence without its two slots; categories without sentences, a line for each; as `fill_sentence`.
+    """
+    path, exchanged = Path(settings["templates"]), settings["exchanged"]
+    read = _read_notebook if path.suffix.lower() == ".json" else _read_category_file
+    sections = read(path, lexicon.normalization)
+    section_of = {name: "exchanged" if name in exchanged else "categories" for name in categories}
+    problems = [
+        f"{path}: no sentences for {name} under `{section}`, but `log_probability` asks for it. It has"
+        f" {', '.join(sections[section]) or 'none'}. Write `{name}: [{{id: ..., text: ...}}]` there, or leave it out."
+        for name, section in section_of.items()
+        if not sections[section].get(name)
+    ]
+    if problems:
+        raise InputError("\n".join(problems))
+
+    def items() -> SentenceItems:
+        for category in read_categories(categories, exchanged):
+            x, y, a, b = map(dict.fromkeys, category.sets)
+            templates = sections[section_of[category.name]][category.name]
+            for attribute, template, target in product(a | b, templates, x | y):
+                yield (category.name, template.name, target, attribute), template, target, attribute
+
+    return fill_sentences(items(), CATEGORY_SENTENCES, lexicon)
+
+
+def read_categories(categories: Mapping[str, Mapping[str, Any]], exchanged: Collection[str]) -> Iterator[CategoryWords]:
+    """Yield the categories as they are measured: of those exchanged, the attributes are the targets."""
+    for name, layout in categories.items():
+        category = category_of(name, layout)
+        yield category.exchange() if name in exchanged else category
+
+
+def _read_category_file(path: Path, normalization: str | None) -> _Sections:
+    content = read_yaml(path, normalization=normalization)
+    content.require("a file of sentences by category", required=["language", "categories"], optional=["exchanged"])
+    language = content.text("language")
+
+    def read(category: str, by_name: Entry) -> tuple[SentenceTemplate, ...]:
+        def read_one(entry: Entry) -> SentenceTemplate:
+            entry.require(f"a sentence of the category `{category}`", required=["id", "text"], optional=["gloss"])
+            return read_entry_sentence(entry, entry.text("id"), language)
+
+        return read_distinct(f"the category `{category}`", by_name.entries_of(category), read_one)
+
+    by_section = {section: content.entry_of(section) for section in ("categories", "exchanged")}
+    return {section: {name: read(name, by_name) for name in by_name} for section, by_name in by_section.items()}
+
+
+def _read_notebook(path: Path, normalization: str | None) -> _Sections:
+    content, spelling = read_json_object(path), spelling_of(LANGUAGE, normalization)
+
+    def read(category: str, texts: object) -> Iterator[SentenceTemplate]:
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise InputError(f"{path}: `{category}` must be a list of sentences with GGG and XXX; found {texts!r:.80}.")
+        place = f"{path}, `{category}` (GGG is {{target}}, XXX is {{attribute}})"
+        # the notebook has a sentence twice, commented out: equal sentences count once
+        for number, text in enumerate(dict.fromkeys(map(spelling, texts)), start=1):
+            slots = text.replace("GGG", "{target}").replace("XXX", "{attribute}")
+            yield read_sentence(slots, name=str(number), place=place, language=LANGUAGE)
+
+    by_section = {"exchanged": content.pop("exchanged", {}), "categories": content}
+    if not isinstance(by_section["exchanged"], dict):
+        raise InputError(f'{path}: `exchanged` must hold {{"C6": [sentence, ...]}}; found a list or a text.')
+    return {
+        section: {name: tuple(read(name, texts)) for name, texts in by_name.items()}
+        for section, by_name in by_section.items()
+    }
+
 
 # --------------------
 # Scores of sentences from the scores of their terms, and how they move when the terms change.
@@ -285,7 +420,7 @@ def measure_categories(
     """Return the log-probability bias of all categories in one model, or in each of its twins.
 
     Args:
-        scored: `templates.CATEGORY_SENTENCES` with the columns `SENTENCE_SCORES`; of twins also `twin`.
+        scored: `CATEGORY_SENTENCES` with the columns `SENTENCE_SCORES`; of twins also `twin`.
         categories: names to the layout of `categories.json`.
         model: its name, for the tables.
         settings: how effects are tested.

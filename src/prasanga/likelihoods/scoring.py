@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from prasanga.base.errors import InputError
 from prasanga.base.io import as_frame, require_columns
 from prasanga.likelihoods.engine import Query, Scorer, answer_texts, load_scorer, masked_queries
-from prasanga.likelihoods.templates import SPANS
 from prasanga.models.heads import SENTINEL, ModelWithHead, require_mask
 from prasanga.models.pieces import (
     Pieces,
@@ -44,7 +43,7 @@ from prasanga.models.pieces import (
 )
 from prasanga.pairs import align_spans
 from prasanga.pairs.alignment import Punctuation
-from prasanga.pairs.preferences import SCORES, SENTENCE_SCORES
+from prasanga.pairs.preferences import SCORES, SENTENCE_SCORES, SPANS
 from prasanga.stats.effects import choice
 from prasanga.text import normalizer
 

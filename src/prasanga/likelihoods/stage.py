@@ -122,13 +122,14 @@ def load_sentences(settings: Mapping[str, Any], categories: Mapping[str, Any]) -
         categories: those that are asked for, as of `prasanga.lexicon.model.chosen_categories`.
 
     Returns:
-        `prasanga.likelihoods.templates.TRAIT_SENTENCES`, or `CATEGORY_SENTENCES`.
+        `structures.TRAIT_SENTENCES`, or `categories.CATEGORY_SENTENCES`.
 
     Raises:
         InputError: as `read_trait_sentences` or `read_category_sentences`.
     """
     from prasanga.lexicon.loading import lexicon_of
-    from prasanga.likelihoods.templates import read_category_sentences, read_trait_sentences
+    from prasanga.likelihoods.categories import read_category_sentences
+    from prasanga.likelihoods.structures import read_trait_sentences
 
     lexicon = lexicon_of(settings["lexicon"])
     if "structures" in settings:

@@ -22,8 +22,7 @@ from numpy.polynomial.chebyshev import chebpts1, chebvander
 
 from prasanga.base.seeds import generator
 from prasanga.likelihoods.bias import LabelCounts, balance, label_p_value, why_not_found
-from prasanga.likelihoods.categories import TermScores
-from prasanga.likelihoods.templates import read_categories
+from prasanga.likelihoods.categories import TermScores, read_categories
 from prasanga.pairs.preferences import LABELS, OVERALL, add_differences
 from prasanga.schema import TABLES
 from prasanga.stats.effects import FloatArray, IndexArray

@@ -1,24 +1,294 @@
-"""Fill, prior and corrected scores of traits in the sentence structures S1 to S5, and how they spread in each.
+"""Traits in the sentence structures S1 to S5: their sentences, their scores, and how these spread in each structure.
 
 Sadhu et al. 2024, sections 4.3 and 5.2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import regex
 
+from prasanga.base.errors import InputError
 from prasanga.base.io import remade_by, require_columns
 from prasanga.base.seeds import generator
-from prasanga.likelihoods.categories import SCORE_NOISE, TERMS
-from prasanga.likelihoods.templates import GROUPS
+from prasanga.base.yaml import Entry, read_text, suggest
+from prasanga.lexicon.model import AUTHORS_LANGUAGE as LANGUAGE
+from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
+from prasanga.lexicon.templates import SentenceTemplate, read_entry_sentence, read_sentence
+from prasanga.likelihoods.categories import SCORE_NOISE, TERMS, fill_sentences
+from prasanga.pairs.preferences import SPANS
 from prasanga.schema import BOTH_POLARITIES, TABLES
 from prasanga.stats.effects import FloatArray, IndexArray, choice
 from prasanga.stats.intervals import FEWEST_TEMPLATES, crossed_mean_interval, difference_interval
+from prasanga.text.words import count_words, words
+
+# --------------------
+# Traits, and the sentence structures S1 to S5 (Sadhu et al. 2024, section 4.3).
+#
+# A trait is a word that can be said of people, an adjective, and the attribute of the sentence structures. It may bring
+# sentences of its own: S4 and S5 in our lists (`resources/traits/<language>/<polarity>.yaml`), all in the authors'.
+
+
+POLARITIES = ("positive", "negative")
+STRUCTURES = ("S1", "S2", "S3", "S4", "S5")
+"""The sentence structures of Sadhu et al. (2024), section 4.3 and appendix A.4, with more and more context."""
+GROUPS = ("male", "female")
+"""The two groups of terms; an association is that of the first minus that of the second."""
+
+TRAIT_SENTENCES = pl.Schema(
+    {
+        **dict.fromkeys(("polarity", "trait", "gloss", "structure", "group"), pl.String()),
+        **{"pair": pl.Int64(), "term": pl.String(), **SPANS, "n_words": pl.Int64()},
+    }
+)
+"""Columns of the structures filled with traits and terms; `pair` is the number of the term's pair."""
+
+ODDITIES_SCHEMA = TABLES["trait_oddities"].polars
+"""Columns of the table of oddities."""
+
+_PER_TRAIT = "per-trait"
+
+
+class Trait(NamedTuple):
+    """A trait word and the sentences that are its own.
+
+    Attributes:
+        polarity: positive or negative.
+        word: its spelling, normalized.
+        gloss: an English translation; "" where the source gives none.
+        sentences: by structure.
+        place: file and line.
+        oddities: rows of `ODDITIES_SCHEMA`; None in our layout, where mistakes are refused.
+    """
+
+    polarity: str
+    word: str
+    gloss: str
+    sentences: Mapping[str, SentenceTemplate]
+    place: str
+    oddities: list[tuple[Any, ...]] | None = None
+
+
+def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.DataFrame:
+    """Put every trait with every term into every structure.
+
+    A trait's own sentence takes precedence over the structure's.
+
+    Args:
+        settings: plain values: the file `structures` (`resources/templates/<language>/structures.yaml`), with the terms
+            of the two groups as pairs in order, and for each structure a sentence for all traits, or `per-trait` where
+            each trait brings its own; and the files `traits` (`read_traits`), of one or both polarities.
+        lexicon: where the terms are inflected.
+
+    Returns:
+        `TRAIT_SENTENCES`, by file and trait, then structure, group and pair.
+
+    Raises:
+        InputError: a file that is absent or of another kind; an unknown key; groups of different sizes or with a common
+            term; files and lexicon of different languages; a trait that is listed twice, without a sentence of a
+            structure that is per trait, or that its sentence has twice; a term that is no stimulus of the lexicon, or
+            lacks a form.
+    """
+    path = Path(settings["structures"])
+    language, terms, structures = _read_structures(path, lexicon.normalization)
+    lists = {file: read_traits(file, lexicon.normalization) for file in settings["traits"]}
+    for file, found in ((path, language), *((file, of_list) for file, (of_list, _) in lists.items())):
+        if found != lexicon.language:
+            raise InputError(
+                f"{file}: `language` is {found!r}, but the word lists are for {lexicon.language!r}. Name files of that"
+                " language under `log_probability`."
+            )
+    known = {stimulus.name for stimulus in lexicon.stimuli}
+    if missing := [term for group in GROUPS for term in terms[group] if term not in known]:
+        raise InputError(
+            f"{path}: the terms {', '.join(missing)} are no stimuli of the study's word lists, so they cannot be"
+            " inflected. Add them to a word set; with `searched: false` they are not looked for in texts."
+        )
+    earlier: dict[tuple[str, str], Trait] = {}
+    items = []
+    for trait in (trait for _, traits in lists.values() for trait in traits):
+        first = earlier.setdefault((trait.polarity, trait.word), trait)
+        if first is not trait:
+            raise InputError(
+                f"{trait.place}: the {trait.polarity} trait {trait.word} is also at {first.place}. Delete one of them,"
+                " or name one list only under `log_probability.traits`."
+            )
+        for name, shared in structures.items():
+            template = trait.sentences.get(name, shared)
+            if template is None:
+                raise InputError(
+                    f"{trait.place}: the trait {trait.word} has no sentence for {name}, which is per trait in {path}."
+                    f" Write `{name}: ...` for it."
+                )
+            if (trait.oddities is None or template is shared) and _is_in_sight(trait.word, template):
+                raise InputError(
+                    f"{trait.place}: the sentence of {name} has the trait {trait.word} a second time"
+                    f" ({template.place}), where no mask hides it. Write another sentence for it: `{name}: ...`."
+                )
+            names = trait.polarity, trait.word, trait.gloss, name
+            for group in GROUPS:
+                for pair, term in enumerate(terms[group]):
+                    items.append(((*names, group, pair, term), template, term, trait.word))
+    *columns, _ = TRAIT_SENTENCES
+    filled = fill_sentences(items, pl.Schema({name: TRAIT_SENTENCES[name] for name in columns}), lexicon)
+    return filled.with_columns(n_words=pl.Series(map(count_words, filled["text"]), dtype=pl.Int64))
+
+
+def read_traits(path: str | Path, normalization: str | None = None) -> tuple[str, list[Trait]]:
+    """Read a list of traits, in our layout (YAML) or in the authors' (.csv); return its language and its traits.
+
+    Args:
+        path: the file. A CSV has its polarity in its name (positive_traits_bn.csv).
+        normalization: the study's, if not the language's own.
+
+    Raises:
+        InputError: a file that is absent or of another kind; an unknown key; no or an unknown polarity; a list without
+            traits.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".csv":
+        return LANGUAGE, list(_read_authors_traits(path, normalization))
+    content = read_yaml(path, normalization=normalization)
+    content.require("a list of traits", required=["language", "polarity", "traits"])
+    language, polarity = content.text("language"), content.text("polarity")
+    if polarity not in POLARITIES:
+        raise InputError(f"{content.place}: `polarity` is {polarity!r}.{suggest(polarity, POLARITIES)}")
+    traits = []
+    for entry in content.entries_of("traits"):
+        entry.require("a trait", required=["word"], optional=["gloss", *STRUCTURES])
+        word, place = entry.text("word"), entry.place
+        own = [name for name in STRUCTURES if name in entry]
+        sentences = {
+            name: read_sentence(entry.text(name), name=f"{word} {name}", place=place, language=language) for name in own
+        }
+        traits.append(Trait(polarity, word, entry.text("gloss"), sentences, place))
+    if not traits:
+        raise InputError(f"{path}: `traits` is empty. Write under it `- {{word: ..., gloss: ..., S4: ..., S5: ...}}`.")
+    return language, traits
+
+
+def list_oddities(paths: Iterable[str | Path], normalization: str | None = None) -> pl.DataFrame:
+    """Return the oddities of several lists of traits, in their order; columns `ODDITIES_SCHEMA`."""
+    traits = (trait for path in paths for trait in read_traits(path, normalization)[1])
+    return pl.DataFrame([odd for trait in traits for odd in trait.oddities or ()], schema=ODDITIES_SCHEMA, orient="row")
+
+
+def _is_in_sight(trait: str, template: SentenceTemplate) -> bool:
+    """Return whether the text around the slots has the trait, as a word or words of its own."""
+    around, sought = (" ".join(word for word, _, _ in words(text)) for text in (" ".join(template.texts), trait))
+    return bool(sought) and f" {sought} " in f" {around} "
+
+
+def _read_structures(
+    path: Path, normalization: str | None
+) -> tuple[str, dict[str, tuple[str, ...]], dict[str, SentenceTemplate | None]]:
+    """Return the language, the terms by group, and the sentences by structure, None where each trait brings its own."""
+    content = read_yaml(path, normalization=normalization)
+    content.require("a file of sentence structures", required=["language", "targets", "structures"])
+    language, by_name, targets = content.text("language"), content.entry_of("structures"), content.entry_of("targets")
+    if not by_name:
+        raise InputError(f"{path}: `structures` is empty. Write under it `S1: {{text: ...}}`, or `S4: {_PER_TRAIT}`.")
+    by_name.require("the structures", required=[], optional=STRUCTURES)
+    sentences: dict[str, SentenceTemplate | None] = {}
+    for name in (name for name in STRUCTURES if name in by_name):
+        entry = by_name[name]
+        if isinstance(entry, Entry):
+            entry.require(f"the structure {name}", required=["text"], optional=["gloss"])
+        elif entry != _PER_TRAIT:
+            raise InputError(
+                f"{by_name.place}: {name} is {entry!r}. Write `{name}: {{text: ...}}`, or `{name}: {_PER_TRAIT}`."
+            )
+        sentences[name] = read_entry_sentence(entry, name, language) if isinstance(entry, Entry) else None
+    targets.require("the terms under `targets`", required=GROUPS)
+    terms = {group: targets.texts(group) for group in GROUPS}
+    first, second = terms.values()
+    if len(first) != len(second) or not first:
+        raise InputError(
+            f"{targets.place}: {GROUPS[0]} has {len(first)} terms and {GROUPS[1]} {len(second)}, but they are pairs in"
+            " order. Give as many of both, at least one."
+        )
+    return language, terms, sentences
+
+
+# --------------------
+# The trait lists of Sadhu et al. (2024): CSV files with parts of sentences, put together as their program does it.
+#
+# The columns of a structure are what is written onto the target (Mask_Suffix), what is written after the trait
+# (Trait_Suffix), and the rest (Placeholder). What begins with a hyphen is an ending of the trait (-তা), and is written
+# onto it. Here the mask covers the target with its ending; in the program the ending hangs on the mask.
+
+
+_ORDERS = {
+    **dict.fromkeys(("S1", "S2"), "{target} {rest} {trait}"),
+    "S3": "{trait} {target} {rest}",
+    **dict.fromkeys(("S4", "S5"), "{rest} {trait} {target}"),
+}
+_PARTS = ("Mask_Suffix", "Placeholder", "Trait_Suffix")
+_COLUMNS = ("Trait", *(f"{name}_{part}" for name in STRUCTURES for part in _PARTS))
+_FEWEST_WORDS = {"S4": 4, "S5": 6}
+"""A shorter sentence has none of the context that its structure is about."""
+
+
+def _read_authors_traits(path: Path, normalization: str | None) -> Iterator[Trait]:
+    """Yield the traits of a CSV of the authors; oddities are listed, and every sentence is kept as it comes out."""
+    polarity = next((name for name in POLARITIES if name in path.stem.lower()), None)
+    if polarity is None:
+        raise InputError(
+            f"{path}: its name says neither positive nor negative, and the file does not either. Rename it, for example"
+            " to positive_traits_bn.csv."
+        )
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), restval="")
+    if missing := [name for name in _COLUMNS if name not in (reader.fieldnames or ())]:
+        raise InputError(
+            f"{path} has no column {', '.join(missing)}; it has {', '.join(reader.fieldnames or ()) or 'none'}. Give a"
+            " list of traits in YAML, or a CSV with the columns of Sadhu et al. (2024)."
+        )
+    spelling, number = spelling_of(LANGUAGE, normalization), 0
+    for number, row in enumerate(reader, start=1):
+        word, place = spelling(row["Trait"]).strip(), f"{path}, line {reader.line_num}"
+        if not word:
+            raise InputError(f"{place}: the column Trait is empty. Write the trait, or delete the row.")
+        sentences, oddities = {}, []
+        for name in STRUCTURES:
+            on_target, rest, after_trait = (row[f"{name}_{part}"] for part in _PARTS)
+            ending = after_trait.strip()
+            trait = "{attribute}" + (ending[1:] if ending.startswith("-") else f" {after_trait}")
+            text = _ORDERS[name].format(target="{target}" + on_target, rest=rest, trait=trait)
+            # Parts are written with blanks between them, of which there are too many where a part is empty.
+            text = spelling(regex.sub(r" (?=[।,?!])", "", regex.sub(r"\s+", " ", text))).strip()
+            sentence = read_sentence(text, name=f"{word} {name}", place=place, language=LANGUAGE)
+            sentences[name] = sentence
+            oddities += [(str(path), number, word, name, *odd) for odd in _find_oddities(row, name, word, sentence)]
+        yield Trait(polarity, word, "", sentences, place, oddities)
+    if not number:
+        raise InputError(f"{path}: no rows below its first line. Give a list of traits.")
+
+
+def _find_oddities(
+    row: Mapping[str, str], name: str, word: str, sentence: SentenceTemplate
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the kind of each oddity, what was found, and what was done."""
+    empty = [f"{name}_{part}" for part in _PARTS if not row[f"{name}_{part}"].strip()]
+    n_words, ending = count_words(" x ".join(sentence.texts)), row[f"{name}_Trait_Suffix"].strip()
+    if empty and name == "S5":  # in the others a part is often empty on purpose
+        yield "empty-cell", ", ".join(empty), "the sentence is made of what is there"
+    if n_words < _FEWEST_WORDS.get(name, 0):
+        yield "no-context", f"a sentence of {n_words} words", "scored as it is, though it lacks the structure's context"
+    if _is_in_sight(word, sentence):
+        yield "trait-in-sight", "the trait stands in the context once more", "scored as it is; no mask hides it there"
+    if ending.startswith("-"):
+        yield "ending-after-hyphen", ending, f"written onto the trait: {word}{ending[1:]}"
+    if not regex.match(r"[\p{L}\p{M}]", row[f"{name}_Mask_Suffix"]) and name not in ("S4", "S5"):
+        yield "target-without-ending", repr(row[f"{name}_Mask_Suffix"]), "the bare term stands there"
+
 
 # --------------------
 # Scores of traits in structures.
@@ -56,7 +326,7 @@ def measure_traits(
     """Return the associations of all traits in all structures by one model, or by each of its twins.
 
     Args:
-        scored: `templates.TRAIT_SENTENCES` with the columns `SENTENCE_SCORES`; of twins also `twin`.
+        scored: `TRAIT_SENTENCES` with the columns `SENTENCE_SCORES`; of twins also `twin`.
         model: its name, for the tables.
         pieces: how a term of several pieces is scored (`log_probability`).
         terms: how the terms of a group become one score: log-sum-exp or mean.

@@ -44,6 +44,10 @@ SCORES = pl.Schema(
 )
 """Columns that `prasanga.likelihoods.score_pairs` adds to pairs."""
 
+SPANS = pl.Schema({"text": pl.String(), "target": pl.List(pl.Int64), "attribute": pl.List(pl.Int64)})
+"""Columns of a sentence: its text, normalized as the study's texts are, and the characters [start, end) of its target
+and attribute."""
+
 SENTENCE_SCORES = pl.Schema(
     {
         **dict.fromkeys(("fill", "prior"), pl.Float64()),

@@ -441,7 +441,8 @@ def _read_sentences(
 ) -> dict[str, str]:
     # Imported here: a plan that is known needs none of it.
     from prasanga.lexicon.loading import lexicon_of
-    from prasanga.likelihoods.templates import read_category_sentences, read_trait_sentences
+    from prasanga.likelihoods.categories import read_category_sentences
+    from prasanga.likelihoods.structures import read_trait_sentences
 
     lexicon, digests = lexicon_of(words), dict[str, str]()
     if asked["traits"]:

@@ -24,8 +24,7 @@ from prasanga.likelihoods.stage import (
     deal_rows,
     open_store,
 )
-from prasanga.likelihoods.templates import SPANS
-from prasanga.pairs.preferences import SCORES
+from prasanga.pairs.preferences import SCORES, SPANS
 
 WORDS = ("Rahim", "Rahima", "Karim", "Karima", "a teacher", "the old neighbour")
 SETTINGS = {"reduction": "mean"}

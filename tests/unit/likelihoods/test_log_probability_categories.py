@@ -20,9 +20,8 @@ from prasanga.associations import TestSettings
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon
 from prasanga.lexicon.model import Stimulus
-from prasanga.likelihoods.categories import CategoryTables, TermScores, measure_categories
+from prasanga.likelihoods.categories import CategoryTables, TermScores, measure_categories, read_category_sentences
 from prasanga.likelihoods.scoring import score_sentences
-from prasanga.likelihoods.templates import read_category_sentences
 from prasanga.schema import describe_losses
 from prasanga.stats.crossed import leave_one_out
 from prasanga.stats.intervals import draw_resampling

@@ -14,6 +14,7 @@ from planted_scorer import PlantedScorer
 from prasanga.likelihoods.scoring import score_sentences
 from prasanga.likelihoods.structures import (
     QUANTITIES,
+    TRAIT_SENTENCES,
     TRAITS_SCHEMA,
     StructureTables,
     compare_structures,
@@ -21,7 +22,6 @@ from prasanga.likelihoods.structures import (
     measure_traits,
     spread_by_structure,
 )
-from prasanga.likelihoods.templates import TRAIT_SENTENCES
 from prasanga.schema import BOTH_POLARITIES
 
 TERMS = {"male": ("ছেলে", "বালক"), "female": ("মেয়ে", "বালিকা")}

@@ -15,16 +15,9 @@ from tables import read_cases
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon, categories_of, load_lexicon
 from prasanga.lexicon.model import spelling_of
-from prasanga.likelihoods.templates import (
-    GROUPS,
-    STRUCTURES,
-    fill_sentence,
-    list_oddities,
-    read_category_sentences,
-    read_sentence,
-    read_trait_sentences,
-    read_traits,
-)
+from prasanga.lexicon.templates import fill_sentence, read_sentence
+from prasanga.likelihoods.categories import read_category_sentences
+from prasanga.likelihoods.structures import GROUPS, STRUCTURES, list_oddities, read_trait_sentences, read_traits
 
 Write = Callable[[str, str], Path]
 BANGLA = spelling_of("bn")
