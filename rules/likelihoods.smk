@@ -4,6 +4,7 @@ Parameters hold what changes scores and nothing else. Where vectors come from th
 """
 
 BIAS = "pairs: n_runs share n_resamples ties equivalence_margin; seed"
+PAIR_STRENGTH = {"strength": "results/calibration/pairs.parquet", "strength_csv": "results/calibration/pairs.csv"}
 JOB_OF = STUDY.scored.job_of
 SCORER = machine_for(STUDY.scored.every)
 
@@ -79,11 +80,12 @@ if STUDY.computed:
 
 
 rule measure_bias_percentages:
-    """How often models prefer the stereotypical sentence, by type, with intervals and tests; and by how much."""
+    """How often models prefer the stereotypical sentence, and by how much; and the strength that could be found."""
     input:
         scores=FILES.fill("results/likelihoods/pairs/{set}/{scored}.parquet"),
         twins=FILES.fill("results/likelihoods/pairs/{set}/{scored_twin}.parquet"),
     output:
+        **(PAIR_STRENGTH if config["calibration"]["repetitions"] else {}),
         percentages="results/likelihoods/bias_percentages.parquet",
         csv="results/likelihoods/bias_percentages.csv",
         differences="results/likelihoods/pair_differences.parquet",
@@ -91,29 +93,10 @@ rule measure_bias_percentages:
         "logs/likelihoods/bias_percentages.log",
     params:
         bias=SETTINGS.select(BIAS),
+        strength=SETTINGS.select("calibration: repetitions shifts; seed"),
         twin_of=STUDY.scored.twin_of,
     script:
         "../workflow/scripts/measure_bias_percentages.py"
-
-
-if config["calibration"]["repetitions"] and STUDY.sets:
-
-    rule measure_pair_strength:
-        """The strength of stereotype that could have been found, by shifts planted in the scores of pairs."""
-        input:
-            bias=rules.measure_bias_percentages.output.percentages,
-            scores=rules.measure_bias_percentages.input.scores,
-            twins=rules.measure_bias_percentages.input.twins,
-        output:
-            parquet="results/calibration/pairs.parquet",
-            csv="results/calibration/pairs.csv",
-        log:
-            "logs/calibration/pairs.log",
-        params:
-            strength=SETTINGS.select("calibration: repetitions shifts; seed"),
-            twin_of=STUDY.scored.twin_of,
-        script:
-            "../workflow/scripts/measure_pair_strength.py"
 
 
 rule gather_structures:

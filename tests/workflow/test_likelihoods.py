@@ -317,7 +317,7 @@ def keep_models(study: Study, *names: str) -> None:
 # What a change runs again.
 
 REPORT = {"draw_figures": 1, "write_tables": 1, "write_page": 1}
-PERCENTAGES = {"measure_bias_percentages": 1, "measure_pair_strength": 1, **REPORT}
+PERCENTAGES = {"measure_bias_percentages": 1, **REPORT}
 STRUCTURES = {"score_structures": 1, "gather_structures": 1, **REPORT}
 # A test of one method counts in the corrected p of all.
 EFFECTS = {"gather_estimates": 1, "measure_strength": 1, "measure_term_strength": 1, **REPORT}

@@ -160,20 +160,18 @@ def why_not_found(row: Mapping[str, Any]) -> str:
     Where two random copies or more were measured, it differs from theirs; that p is not corrected, because it can only
     remove findings.
     """
-    if has_few_words(row, "xy") or has_few_words(row, "ab"):
-        return "few words"
-    p_holm, p_twins = (finite_or_none(row.get(name)) for name in ("p_association_holm", "p_twins"))
-    if (finite_or_none(row.get("smallest_p_holm")) or 0) > ALPHA:
-        return UNREACHABLE
-    if p_holm is None or p_holm > ALPHA:
-        return "p_association after Holm's correction"
-    if not excludes_zero(row, "ci"):
-        return "an interval that includes zero"
-    if finite_or_none(row.get("ci_templates_low")) is not None and not excludes_zero(row, "ci_templates"):
-        return "an interval over templates that includes zero"
-    if p_twins is not None and p_twins > ALPHA:
-        return "no difference from copies with random weights"
-    return ""
+    names = ("smallest_p_holm", "p_association_holm", "p_twins", "ci_templates_low")
+    smallest, p_holm, p_twins, of_templates = (finite_or_none(row.get(name)) for name in names)
+    conditions = {
+        "few words": has_few_words(row, "xyab"),
+        UNREACHABLE: smallest is not None and smallest > ALPHA,
+        "p_association after Holm's correction": p_holm is None or p_holm > ALPHA,
+        "an interval that includes zero": not excludes_zero(row, "ci"),
+        "an interval over templates that includes zero": of_templates is not None
+        and not excludes_zero(row, "ci_templates"),
+        "no difference from copies with random weights": p_twins is not None and p_twins > ALPHA,
+    }
+    return next((reason for reason, fails in conditions.items() if fails), "")
 
 
 def has_few_words(row: Mapping[str, Any], sides: str) -> bool:
