@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, TypeVar
 
 import numpy as np
@@ -331,25 +331,23 @@ def differences(
         cells[row["category"]][row["model"], row["segment_length"]] = row
     known = effects["model"].unique(maintain_order=True).to_list() if models is None else models
     lengths = sort_lengths(effects["segment_length"])
-    kinds = (
-        ("length", "model", known, "segment_length", lengths),
-        ("model", "segment_length", [MEAN, *lengths], "model", known),
+    kinds = (  # what is the same, and what differs, in the cells that are compared
+        ("length", "model", "segment_length", [[(model, length) for length in lengths] for model in known]),
+        ("model", "segment_length", "model", [[(model, length) for model in known] for length in (MEAN, *lengths)]),
     )
     rows: list[dict[str, Any]] = []
     with progress("comparing lengths and models", len(cells), "categories") as done:
         for category, there in done.over(cells.items()):
-            for kind, fixed, values, moving, labels in kinds:
-                for value in values:
-                    places = ({fixed: value, moving: label} for label in labels)
-                    found = (there.get((place["model"], place["segment_length"])) for place in places)
-                    for one, other in combinations(filter(None, found), 2):
-                        key = {"kind": kind, "category": category, fixed: value}
-                        key |= {"first": one[moving], "second": other[moving]}
-                        row = {**key, **_subtract(one[moving], one, other[moving], other)}
-                        if row.get("segment_length") == MEAN and row.get("ci_low") is not None:
-                            first, second = (of_words[category, row[name]] for name in ("first", "second"))
-                            row["p_difference"] = _test_models(categories[category], first, second, row, one)
-                        rows.append(row)
+            for kind, same, differs, groups in kinds:
+                compared = (combinations([there[key] for key in group if key in there], 2) for group in groups)
+                for one, other in chain.from_iterable(compared):
+                    first, second = one[differs], other[differs]
+                    row = {"kind": kind, "category": category, same: one[same], "first": first, "second": second}
+                    row |= _subtract(first, one, second, other)
+                    if row.get("segment_length") == MEAN and row.get("ci_low") is not None:
+                        tables = of_words[category, first], of_words[category, second]
+                        row["p_difference"] = _test_models(categories[category], *tables, row, one)
+                    rows.append(row)
     tested = [row for row in rows if row.get("p_difference") is not None]
     for row, p_holm in zip(tested, holm([row["p_difference"] for row in tested]).tolist(), strict=True):
         row |= {"p_difference_holm": p_holm, "n_tests": len(tested)}

@@ -303,11 +303,8 @@ class PairStudies:
             pairs.join(_subtract(copy, row), "pair_id", "left", maintain_order="left")["of_first_right"].to_numpy()
             for copy in copies
         ]
-        known = bias.filter(
-            pl.col("twin_sd").is_not_null(),
-            pl.struct("set", "bias_type")
-            != pl.struct(pl.lit(row["set"]).alias("set"), pl.lit(OVERALL).alias("bias_type")),
-        )
+        is_own = pl.col("set").eq_missing(pl.lit(row["set"])) & (pl.col("bias_type") == OVERALL)
+        known = bias.filter(pl.col("twin_sd").is_not_null() & ~is_own)
         unit = known["balanced_ci_high"] - known["balanced_ci_low"]
         self._others = (known["twin_sd"] / unit).to_list(), (known["n_twins"] - 1).to_list()
         self._groups = [f"{name}, {bias_type}" for name, bias_type in known.select("set", "bias_type").iter_rows()]

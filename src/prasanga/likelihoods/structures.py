@@ -420,23 +420,24 @@ def spread_by_structure(
         InputError: a column is missing.
     """
     names = ("model", "polarity", "structure", "quantity")
-    twin_rows = [] if twins is None else _describe(twins).rows(named=True)
-    beside = {tuple(row[name] for name in names): row for row in twin_rows}
+    described = _describe(traits)
+    if twins is not None:
+        beside = _describe(twins).select(*names, twin_mean="mean", twin_sd="sd")
+        described = described.join(beside, on=names, how="left", maintain_order="left")
     overall = {
         (*key, quantity): _measure_overall(structures, table)
         for key, quantity, structures, table in _pivot_structures(traits)
     }
     rows = []
-    for row in _describe(traits).iter_rows(named=True):
-        model, polarity, structure, quantity = key = tuple(row[name] for name in names)
+    for row in described.iter_rows(named=True):
+        model, polarity, structure, quantity = (row[name] for name in names)
         values = np.array(row.pop("values"))
         if n_resamples and len(values) >= _FEWEST_TRAITS:
             means = values[_draw_traits(len(values), n_resamples, seed, polarity)].mean(axis=1)
             row["mean_low"], row["mean_high"] = np.quantile(means, [0.025, 0.975]).tolist()
-        twin = beside.get(key, {})
         columns, without = overall[model, polarity, quantity]
-        row |= {"twin_mean": twin.get("mean"), "twin_sd": twin.get("sd"), **columns}
-        rows.append(row | {"overall_without": without[structure], "n_resamples": n_resamples, "seed": seed})
+        columns = {**columns, "overall_without": without[structure], "n_resamples": n_resamples, "seed": seed}
+        rows.append(row | columns)
     return pl.DataFrame(rows, schema=dict(SPREAD_SCHEMA))
 
 
