@@ -84,6 +84,7 @@ def study_summary(
         "static_vectors": [_describe_vectors(*each) for each in (static.get("vectors") or {}).items()],
         "methods": summarize_methods(results, _digests_of_sets(config, sources)),
         "findings": _list_findings(results),
+        "lost_words": findings.describe_lost_words(results),
         "coverage": _summarize_coverage(results["coverage"]),
         "corpus": study.totals(results.corpus) or None,
         "page": PAGE,
@@ -588,7 +589,7 @@ def last_words(summary: Mapping[str, Any], page: Path) -> list[str]:
     """
     methods, coverage = summary["methods"], summary["coverage"]
     estimates = [methods[name] for name in METHODS if methods[name] is not None]
-    lines = []
+    lines = [findings.tell("lost_words", lost=lost)] if (lost := summary.get("lost_words")) and lost["words"] else []
     if coverage and coverage["n_without_contexts"] > MUCH * coverage["n_stimuli"]:
         lines.append(findings.tell("warn_of_contexts", coverage=coverage))
     for row in (methods["pairs"] or {"overall": ()})["overall"]:
