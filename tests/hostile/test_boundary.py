@@ -25,13 +25,14 @@ OUTSIDE = {
             *({"files": name} for name in ("s3://b/x.parquet", "ftp://b/x.parquet", "/etc/hosts", "own/*.txt")),
         ]
     },
-    "lexicon": {"stimuli": "../words"},
+    "lexicon": {"stimuli": ["own", "../words"]},
     "models": {
         "hub": {"path": "owner/name", "remote_code": True},
         "own": {"path": "models/own", "weights_sha256": {"a.bin": "0" * 64}},
         "packaged": {"package": "multilingual-e5-small"},
     },
     "pairs": {"sets": {"p": {"path": "link/pairs.csv"}, "own": {"path": "own/pairs.csv"}}},
+    "categories": {"V": {side: {"a": f"/{side}.yaml", "b": ["x"]} for side in ("targets", "attributes")}},
     "title": "https://nothing.org and /etc/passwd",
 }
 SAID = [
@@ -41,7 +42,8 @@ SAID = [
     ("corpus.texts.3.files", "s3://b/x.parquet", "read from S3 (or AWS_ENDPOINT_URL), with your AWS credentials"),
     ("corpus.texts.4.files", "ftp://b/x.parquet", "refused"),
     ("corpus.texts.5.files", "/etc/hosts", "reads /etc/hosts"),
-    ("lexicon.stimuli", "../words", "reads {parent}/words"),
+    *((f"categories.V.{side}.a", f"/{side}.yaml", f"reads /{side}.yaml") for side in ("targets", "attributes")),
+    ("lexicon.stimuli.1", "../words", "reads {parent}/words"),
     ("models.hub.path", "owner/name", "fetched from the Hugging Face hub (or HF_ENDPOINT), with your token"),
     ("models.hub.remote_code", "True", "RUNS CODE"),
     ("models.own.weights_sha256.a.bin", "0" * 64, "opens a pickle, for tensors only"),

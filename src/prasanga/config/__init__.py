@@ -142,7 +142,7 @@ def list_outside(path: Path) -> list[list[str]]:
     """
     folder, found = path.absolute().parent.resolve(), list[list[str]]()
     study = StudyConfig.model_validate(complete(read_config(path), source=path))
-    marked = study.model_dump(mode="json", context={"placed": "\0{}".format})  # paths begin with \0
+    marked = study.model_dump(mode="json", context={"placed": "\0".__add__})  # paths begin with \0
     for keys, value in _list_leaves(marked):
         key, named, is_text = ".".join(map(str, keys)), str(value).removeprefix("\0"), keys[-1] == "files"
         begin = Path(folder, study.corpus.root if is_text else "", re.split(r"[^/]*[*?[]", named)[0])
