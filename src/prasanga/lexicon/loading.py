@@ -293,7 +293,7 @@ def _read_own_set(name: str, given: Any, category: Entry, reader: _LexiconReader
         if content is None or content.get("set") != name:
             raise InputError(
                 f"{category.place}: the set `{name}` is {given!r}, which is no file with `set: {name}`. Write a list of"
-                " words, or the path of such a word set (YAML)."
+                " words, or the path of such a word set (YAML). Name files of other programs under `lexicon.stimuli`."
             )
         return content
     words = [{"stimulus": word} if isinstance(word, str) else word for word in given]
