@@ -44,10 +44,7 @@ def coverage(n: int, truth: float) -> tuple[float, float]:
     # of no success, and of nothing else, every resample is the same
     low, high = (np.where((counts == 0) | (counts == n), counts / n, tail) for tail in tails)
     exact = np.array([stats.binomtest(int(count), n).proportion_ci(method="exact") for count in counts])
-    held = (
-        (low <= truth + 1e-12) & (truth <= high + 1e-12),
-        (exact[:, 0] <= truth) & (truth <= exact[:, 1]),
-    )
+    held = ((low <= truth + 1e-12) & (truth <= high + 1e-12), (exact[:, 0] <= truth) & (truth <= exact[:, 1]))
     bootstrap, exactly = (float(weights[inside].sum()) for inside in held)
     return bootstrap, exactly
 

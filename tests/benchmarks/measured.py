@@ -15,12 +15,7 @@ from typing import Any
 _LIBRARIES = ("numpy", "polars", "pyarrow", "snakemake", "torch", "transformers")
 
 
-def write_measured(
-    path: Path,
-    results: Mapping[str, Any],
-    *,
-    constants: Mapping[str, float],
-) -> None:
+def write_measured(path: Path, results: Mapping[str, Any], *, constants: Mapping[str, float]) -> None:
     """Write what was measured as JSON.
 
     Args:

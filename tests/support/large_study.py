@@ -152,11 +152,7 @@ def _write_ceat(
     settling = [
         {
             **{"category": category, "model": model, "band": 0.1, "longest": lengths[-2]},
-            **{
-                "settled_length": lengths[min(3, len(lengths) - 1)],
-                "largest_distance": 0.3,
-                "sure": True,
-            },
+            **{"settled_length": lengths[min(3, len(lengths) - 1)], "largest_distance": 0.3, "sure": True},
         }
         for category, model in last
     ]
@@ -311,12 +307,7 @@ def _estimate(
         },
         **{"n_twins": 8, "twin_sd": 0.2, "twin_difference": 0.4, "twin_difference_low": -0.1},
         **{"twin_difference_high": 0.9, "p_twins": 0.1, "shuffled_low": -0.6, "shuffled_high": 0.6, "p_shuffled": 0.1},
-        **{
-            "leave_out_low": effect - 0.1,
-            "leave_out_high": effect + 0.1,
-            "reason": None,
-            "lost": [],
-        },
+        **{"leave_out_low": effect - 0.1, "leave_out_high": effect + 0.1, "reason": None, "lost": []},
         **{"std": "union_ddof1", "alternative": "two-sided", "seed": 47},
     }
 

@@ -55,13 +55,7 @@ def word_vectors(n: int, shift: float, rng: np.random.Generator) -> list[Floats]
     return [x + shift * towards, y, a + 2 * towards, b - 2 * towards]
 
 
-TRUTHS = (
-    "nothing differs",
-    "targets differ",
-    "attributes differ",
-    "both differ, at right angles",
-    "an association",
-)
+TRUTHS = ("nothing differs", "targets differ", "attributes differ", "both differ, at right angles", "an association")
 """What may be true of four sets of words; there is an association in the last one alone."""
 
 _TRUTH_DIMENSIONS = 30

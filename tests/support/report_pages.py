@@ -31,7 +31,7 @@ CONFIG = complete(
             "wide_1": {"train": {"hidden_size": 96, "seed": 1}},
             LONG: {"path": f"hub/{LONG}", "revision": "abc"},
         },
-    },
+    }
 )
 CATEGORIES = {
     "C1": {

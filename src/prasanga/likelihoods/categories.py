@@ -277,11 +277,7 @@ class TermScores:
         return CrossedScores(values[None], self.words, np.arange(self.n_attributes), *sizes, noise)
 
     def effects(
-        self,
-        target_counts: Counts | None = None,
-        attribute_counts: Counts | None = None,
-        *,
-        std: str = "union_ddof1",
+        self, target_counts: Counts | None = None, attribute_counts: Counts | None = None, *, std: str = "union_ddof1"
     ) -> FloatArray:
         """Return (n_replicates,) effect sizes with attribute words and terms counted several times or not at all.
 

@@ -430,11 +430,7 @@ HOW = ("all", "left-to-right", "first")
 
 
 def score_log_probability(
-    model: str | Path | Scorer,
-    items: Iterable[tuple[str, Span, Span]],
-    *,
-    pieces: str = "all",
-    **loading: Any,
+    model: str | Path | Scorer, items: Iterable[tuple[str, Span, Span]], *, pieces: str = "all", **loading: Any
 ) -> pl.DataFrame:
     """Compute fill, prior and corrected log-probability of the target of each item (see the module).
 

@@ -18,14 +18,7 @@ import pytest
 from tables import read_cases
 
 from prasanga.base.errors import InputError
-from prasanga.likelihoods.bias import (
-    BIAS_SCHEMA,
-    Counts,
-    Percentages,
-    bias_percentage,
-    describe_counts,
-    why_not_found,
-)
+from prasanga.likelihoods.bias import BIAS_SCHEMA, Counts, Percentages, bias_percentage, describe_counts, why_not_found
 from prasanga.pairs.preferences import FEWEST_PAIRS
 from prasanga.stats.intervals import BesideTwins, compare_with_twins
 

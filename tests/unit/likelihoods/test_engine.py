@@ -129,9 +129,7 @@ def test_attention_runs_in_batches_of_bounded_area(
     ran: list[tuple[int, int]] = []
     real = type(scorer.model).attention
     monkeypatch.setattr(
-        type(scorer.model),
-        "attention",
-        lambda self, ids: ran.append((len(ids), max(map(len, ids)))) or real(self, ids),
+        type(scorer.model), "attention", lambda self, ids: ran.append((len(ids), max(map(len, ids)))) or real(self, ids)
     )
     monkeypatch.setattr(engine, "_ATTENTION_NUMBERS", 900 * scorer.model.weights_kept)
     found = scorer.attention(texts)

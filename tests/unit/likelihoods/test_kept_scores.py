@@ -16,14 +16,7 @@ from prasanga.base.io import Store
 from prasanga.likelihoods import load_scorer, score_pairs
 from prasanga.likelihoods.engine import Scorer
 from prasanga.likelihoods.scoring import score_sentences
-from prasanga.likelihoods.stage import (
-    PAIRS,
-    SENTENCES,
-    add_scores,
-    cached,
-    deal_rows,
-    open_store,
-)
+from prasanga.likelihoods.stage import PAIRS, SENTENCES, add_scores, cached, deal_rows, open_store
 from prasanga.pairs.preferences import SCORES, SPANS
 
 WORDS = ("Rahim", "Rahima", "Karim", "Karima", "a teacher", "the old neighbour")

@@ -141,8 +141,7 @@ def test_a_sentence_longer_than_the_model_is_left_out(scorer: Callable[..., Scor
 @pytest.mark.parametrize("family", ["gpt2", "mt5"])
 def test_a_model_that_is_no_encoder_is_told_what_to_write(family: str, scorer: Callable[..., Scorer]) -> None:
     with pytest.raises(
-        InputError,
-        match=r"takes an encoder, and its kind is (decoder|encoder-decoder)\. Write `models",
+        InputError, match=r"takes an encoder, and its kind is (decoder|encoder-decoder)\. Write `models"
     ):
         score_log_probability(scorer(family), ITEMS)
 

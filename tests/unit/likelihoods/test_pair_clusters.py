@@ -47,9 +47,7 @@ def counted_p(types: Sequence[Rows]) -> float:
             dealt = []
             for (_, n_stereo, _, _), won, size in zip(rows, wins, n, strict=True):
                 pairs = [1] * won + [0] * (size - won)
-                dealt.append(
-                    [sum(chosen) - n_stereo * won / size for chosen in combinations(pairs, n_stereo)],
-                )
+                dealt.append([sum(chosen) - n_stereo * won / size for chosen in combinations(pairs, n_stereo)])
             excesses = [sum(each) for each in product(*dealt)]
         else:
             share, stereo = sum(wins) / sum(n), [i for i, row in enumerate(rows) if row[1]]
