@@ -18,18 +18,11 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
 from shlex import quote
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import zstandard
 
 from prasanga.base.errors import InputError, reason
-
-Kind = Literal[
-    "text", "jsonl", "json", "table", "conllu", "parquet", "arrow", "empty", "utf-16", "archive", "excel", "document",
-    "pdf", "markup", "wikiextractor", "subtitles", "tokens", "numbered", "warc", "python", "returns", "git-lfs",
-    "pickle", "binary",
-]  # fmt: skip
-"""What a file is: `refuse` says what to do with one that is read nowhere."""
 
 HEAD = 1 << 16
 """Decompressed bytes by which a format is recognized."""
@@ -71,7 +64,7 @@ class Content(NamedTuple):
     """What a file is.
 
     Attributes:
-        kind: the format.
+        kind: text, jsonl, json, table, conllu, parquet or arrow; or one of `_REFUSED`.
         compression: ending that says how it is compressed (`.gz`); "" for a plain file.
         dialect: of a table, the arguments of `csv.reader`.
         columns: of a table, the names in its first row, without blanks around them.
@@ -80,7 +73,7 @@ class Content(NamedTuple):
         encoding: of text in another encoding than UTF-8, as `iconv` calls it.
     """
 
-    kind: Kind
+    kind: str
     compression: str = ""
     dialect: Mapping[str, Any] = {}
     columns: tuple[str, ...] = ()
@@ -250,7 +243,7 @@ def recognize(head: bytes, name: str | Path = "", field: str = "") -> Content:
     return (Content(special) if special else _find_rows(lines, endings, field))._replace(bad_byte=bad_byte)
 
 
-_SIGNATURES: Mapping[bytes, Kind] = {
+_SIGNATURES: Mapping[bytes, str] = {
     **dict.fromkeys(
         (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0"), "archive"
     ),
@@ -280,7 +273,7 @@ _KEYED = re.compile(r'[\[\s]*\{\s*"[^"\n]*"\s*:')
 _PYTHON = re.compile(r"\{'[^']*': .*\},?\s*")
 
 
-def _find_json(text: str, lines: list[str], is_cut: bool) -> Kind | None:
+def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
     """Return whether a text is JSON lines, or other JSON: an array, or objects one after the other."""
     text = text.lstrip()
     if not text.startswith(("{", "[")):
@@ -304,7 +297,7 @@ def _find_json(text: str, lines: list[str], is_cut: bool) -> Kind | None:
 
 def _is_object(line: str) -> bool:
     try:
-        return isinstance(json.loads(line, strict=False), dict)
+        return isinstance(_DECODER.decode(line), dict)
     except (ValueError, RecursionError):
         return False
 
@@ -318,7 +311,7 @@ _TIMES = re.compile(
 )
 
 
-def _find_markup(text: str, endings: Set[str], is_cut: bool) -> Kind | None:
+def _find_markup(text: str, endings: Set[str], is_cut: bool) -> str | None:
     """Return whether a text is HTML, XML or subtitles, and not prose with a tag or a time in it."""
     begins = _COMMENTS.sub("", text, count=1)
     if _DECLARATION.match(begins):
@@ -379,13 +372,13 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
     found: list[tuple[bool, int, bool, Content]] = []
     header = next((line for line in lines[bool(mark) :] if line.strip()), "")
     dialects = [(delimiter, csv.QUOTE_MINIMAL) for delimiter in (mark[1] if mark else "\t;|,")]
-    for delimiter, quoting in [*dialects, ("\t", csv.QUOTE_NONE)]:
+    for delimiter, quoting in dialects if mark else [*dialects, ("\t", csv.QUOTE_NONE)]:
         blanks = 0 < header.count(f"{delimiter} ") == header.count(delimiter)
         dialect: dict[str, Any] = {
             "delimiter": delimiter,
-            "strict": True,
-            "skipinitialspace": blanks,
             "quoting": quoting,
+            "skipinitialspace": blanks,
+            "strict": True,
         }
         reader = csv.reader([f"{line}\n" for line in lines[bool(mark) :]], **dialect)
         rows, is_whole = list[list[str]](), True
@@ -411,7 +404,7 @@ _NO_TIMES = (
     "{read} | sed -E '/^(WEBVTT.*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
     r" s/<[^>]*>//g; s/^([{{][0-9]+[}}][{{][0-9]+[}}]|\[[0-9:., >-]+\])//' > {new}"
 )
-_REFUSED: Mapping[Kind, tuple[str, str, str]] = {
+_REFUSED: Mapping[str, tuple[str, str, str]] = {
     "archive": ("an archive", "Unpack it, and name the files in it", ""),
     "excel": ("an Excel workbook", f"Save it as `CSV UTF-8`, {_INSTEAD}", ""),
     "document": ("a document of a word processor", f"Save it as plain text (UTF-8), {_INSTEAD}", ""),

@@ -21,7 +21,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.formats import COMPRESSED, Kind, find_compression, recognize_file, refuse
+from prasanga.base.formats import COMPRESSED, find_compression, recognize_file, refuse
 from prasanga.base.io import made_from, read_document, write_document
 from prasanga.base.places import require_no_braces
 from prasanga.sentences.corpus import (
@@ -41,23 +41,19 @@ logger = logging.getLogger(__name__)
 SENTENCES_VERSION = 1
 """Raise this number when the code finds other sentences or draws other segments: the corpus is then read again."""
 _LONGEST_NAME = 120  # a file's name may have 255 bytes, with its ending and the addition of a temporary name
-_KINDS: dict[Kind, Format] = {"jsonl": "jsonl", "json": "json", "table": "table", "conllu": "conllu"}
-_KINDS |= {"parquet": "parquet", "arrow": "dataset"}
+_KINDS: Mapping[str, Format]
+_KINDS = {
+    "jsonl": "jsonl",
+    "json": "json",
+    "table": "table",
+    "conllu": "conllu",
+    "parquet": "parquet",
+    "arrow": "dataset",
+}
 """The format that a kind of file is read as; plain text goes by its ending."""
 
-_TEXTS = {
-    "text",
-    "jsonl",
-    "json",
-    "table",
-    "conllu",
-    "markup",
-    "wikiextractor",
-    "subtitles",
-    "tokens",
-    "numbered",
-    "warc",
-}
+_READ_AS_TEXT = {"text", *_KINDS} - {"parquet", "arrow"}
+_TEXTS = _READ_AS_TEXT | {"markup", "wikiextractor", "subtitles", "tokens", "numbered", "python", "warc"}
 """Kinds that are read as any format of text that is stated; its reader says what does not fit."""
 
 _MOST_FAULTS = 10  # files that a message names
@@ -325,7 +321,7 @@ def _choose_format(path: str, text: Mapping[str, Any], by_name: Format) -> tuple
         chosen = "extracted" if columns <= {*content.columns} else "table"
     if content.compression and chosen in ("parquet", "dataset"):
         return chosen, "is compressed as a whole. Decompress it, and name the new file instead."
-    texts = {"text", *_KINDS} - {"parquet", "arrow"} if stated == "auto" else _TEXTS
+    texts = _READ_AS_TEXT if stated == "auto" else _TEXTS
     reads = {"parquet": {"parquet"}, "dataset": {"arrow"}, "pickle": {"pickle", "binary", *_TEXTS}}.get(chosen, texts)
     if kind in reads:
         return chosen, ""

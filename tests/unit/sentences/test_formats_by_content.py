@@ -159,6 +159,7 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         {},
         r"'text' is not in .*Columns found: 'id', 'body'\. .*`field: \.\.\.`",
     ),
+    "columns of one name": ("a.csv", table(",", "", "text", "text"), {}, r"the column 'text' is twice in"),
     "columns of Parquet": (
         "a.parquet",
         parquet(("translation", TRANSLATION), ("n", [1, 2, 3])),
@@ -222,28 +223,6 @@ def test_damaged_json_never_ends_silently(tmp_path: Path, content: bytes, messag
     for errors in ("stop", "skip-line"):
         with pytest.raises(InputError, match=message):
             list(read_records(Shard(str(tmp_path / "a.json"), "a.json", "line", "json"), errors))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[ঢাকা, ১ জানুয়ারি] আজ সকালে বৃষ্টি হয়েছে।",
-        '["Come," he said. "Now."]\nAnd so they went.',
-        '["Come," he said, and never closed the second: "Now.',
-        '["Never closed.\n\n' + "এক লাইন।\n" * 20_000,
-        '"এসো", সে বলল।\n"না", বলল অন্যজন।',
-        '"এসো"\n"না"',
-        "{নোট} গোলাপ একটি ফুল।",
-        "{}\nগোলাপ একটি ফুল।\nপদ্ম আরেকটি।",
-        '{\n "title": "front matter"\n}\n\nগোলাপ একটি ফুল।',
-        "[" * 100_000 + "গোলাপ",
-        "গোলাপ\n" + lines(),
-    ],
-)
-def test_text_that_begins_like_json_stays_text(tmp_path: Path, text: str) -> None:
-    for name, pack in zip(("a.txt", "b.gz", "c", "d.dat", "e.bz2"), PACKED, strict=True):
-        (shard,) = shards_of(tmp_path, name, pack(text.encode()))
-        assert shard.format == "text"
 
 
 def test_the_cases_that_people_reported(shared: Path) -> None:

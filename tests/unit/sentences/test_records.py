@@ -187,14 +187,6 @@ def test_columns_of_all_kinds_of_text_with_nulls_counted(tmp_path: Path, kind: p
         assert (counts.lines, counts.skipped_lines, counts.documents) == (1_500, 300, 1_200)
 
 
-def test_a_column_that_is_missing_or_no_text(tmp_path: Path) -> None:
-    for path, format in both(tmp_path, pa.table({"id": [1], "body": ["a"], "url": ["b"]})):
-        with pytest.raises(InputError, match=r"no column 'text' of text .*: 'id' \(int64\), 'body' \(string\), 'url' "):
-            records(path, format)
-        with pytest.raises(InputError, match="no column 'id' of text"):
-            records(path, format, field="id")
-
-
 def test_rows_that_are_not_utf8(tmp_path: Path) -> None:
     raw = pa.array([b"one", b"tw\xff", None, b"four"])
     column = pa.Array.from_buffers(pa.string(), len(raw), raw.buffers())
@@ -248,28 +240,6 @@ def test_places_of_the_stimulus(tmp_path: Path) -> None:
     )
     found = [record.start for record in records(tmp_path / "a.csv", "extracted")]
     assert found == [2, 2, None, None, None, None, None]
-
-
-@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz", "a.TSV"])
-def test_tabs_and_names_of_columns(tmp_path: Path, name: str) -> None:
-    data = "Sentences\tWEAT word\nমা, ও মেয়ে\tমা\n".encode()
-    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
-    found = records(tmp_path / name, "extracted", columns=("WEAT word", "Sentences"))
-    assert found == [Record("মা, ও মেয়ে", 0, "মা")]
-
-
-@pytest.mark.parametrize(
-    ("header", "message"),
-    [
-        ("word,text", r"the column 'sentence' is not in the table's first row\. Columns found: 'word', 'text'\. Write"),
-        ("word,sentence,word", "the column 'word' is twice in"),
-    ],
-)
-def test_columns_that_are_missing_or_not_unique(tmp_path: Path, header: str, message: str) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text(f"{header}\na,b,c\n", encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        records(path, "extracted", errors="skip-line")
 
 
 BAD_ROWS = {
