@@ -490,7 +490,7 @@ def test_a_quick_look_is_taken_at_few_files_and_at_none_that_no_method_reads(pla
     assert no_text["shards"] == [], "sentences of templates are all that it reads"
     for number in range(130):
         tmp_path.joinpath(f"{number:03}.txt").write_text(f"{number} ফুল\n", encoding="utf-8")
-    many = planned({"corpus": {"root": str(tmp_path), "texts": [{"files": "[ab].*"}]}})
+    many = planned({"corpus": {"root": str(tmp_path), "texts": [{"files": "*.txt"}]}})
     looked_at = [Path(shard.path).name for shard in many.texts.sampled_files()]
     assert looked_at == [f"{number:03}.txt" for number in range(0, 130, 3)]
 
