@@ -233,11 +233,17 @@ _ADAPTER = "adapter_config.json"
 _POINTER, _LONGEST_POINTER = b"version https://git-lfs", 1024
 _MOST_LABELS = 50_000  # transformers makes a name for each: a minute for a million
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
-_ADAPTED_NAME = re.compile(r"\.lora_\w|\.base_layer\.|\.original_module\.")
+_NOT_ITS_OWN = {
+    r"\.lora_\w|\.base_layer\.|\.original_module\.": "an adapter that was not merged. Merge it where both are loaded,"
+    " `model.merge_and_unload().save_pretrained(folder)`, and give that folder",
+    r"\.(qweight|qzeros|g_idx|SCB|absmax|quant_state.*|weight_packed|weight_scale\w*)$": "packed numbers (GPTQ, AWQ,"
+    " bitsandbytes). Use the model that they were made from",
+}
+"""By names of weights that no model has by itself: what they are of, and what to do."""
 WITHOUT_HEAD = (
-    " Or it was saved without vocabulary head or decoder, as an ELECTRA's discriminator or a sentence encoder: then it"
-    " gives vectors and no probabilities. Use files that were saved with it (of an ELECTRA, its generator), or write"
-    " stages: [embeddings] under the model."
+    "it was saved without vocabulary head or decoder, as a sentence encoder or an ELECTRA's discriminator is: it gives"
+    " vectors and no probabilities. Use files that were saved with it (of an ELECTRA, its generator), or write stages:"
+    " [embeddings] under the model."
 )
 _OLD = (
     "but weights of another library ({file}), which transformers reads before version 5 only. In an environment with"
@@ -252,6 +258,8 @@ _OTHERS = {
     "pytorch_model_fsdp_*": "but shards of FSDP. Type `accelerate merge-weights {folder}/{file} {folder}`",
     "*.gguf": "but {file}, for llama.cpp. Use the model that it was made from, or convert it: `AutoModelForCausalLM."
     "from_pretrained({folder!r}, gguf_file={file!r}).save_pretrained(folder)`, and AutoTokenizer likewise",
+    "0_StaticEmbedding": "but {file}: static vectors, in which no piece sees another. Use a model with a transformer",
+    "[!m]*.safetensors": "but {file}. If it has this model's weights, call it model.safetensors, beside config.json",
     "checkpoint-*/config.json": f"{_INNER} for this checkpoint of the training",
     "0_*/config.json": f"{_INNER} for this model of an old sentence-transformers, and sentence_vector: mean, or what"
     " 1_Pooling/config.json says",
@@ -304,10 +312,11 @@ def read_settings(source: FoundModel, file: str, kind: type = dict) -> Any:
 def _check_settings(source: FoundModel) -> None:
     """Refuse a model whose config.json says that its weights are quantized, or that has labels without end."""
     settings = read_settings(source, "config.json")
-    labels = settings.get("num_labels", 0), len(settings.get("id2label") or ())
-    if any(isinstance(count, int) and count > _MOST_LABELS for count in labels):
+    named = settings.get("id2label")
+    count = len(named) if isinstance(named, dict) and named else settings.get("num_labels")
+    if isinstance(count, int) and count > _MOST_LABELS:
         raise InputError(
-            f"model {source.name}: config.json has {max(labels)} labels, {_MOST_LABELS} are allowed. None is needed:"
+            f"model {source.name}: config.json has {count} labels, {_MOST_LABELS} are allowed. None is needed:"
             " remove num_labels, id2label and label2id."
         )
     if quantized := settings.get("quantization_config"):
@@ -370,23 +379,22 @@ def read_names(source: FoundModel, weights: Weights) -> set[str]:
     """Return the names of a model's weights from the headers of its safetensors; none of pickles.
 
     Raises:
-        InputError: a damaged file; an adapter's weights that were not merged.
+        InputError: a damaged file; weights of an adapter that were not merged, or packed ones.
     """
     names: set[str] = set()
     for path in weights.files if weights.safetensors else ():
         with explaining(source, "weights"), safe_open(path, "numpy") as file:
             names.update(file.keys())
-    require_merged(source, names)
+    require_own_weights(source, names)
     return names
 
 
-def require_merged(source: FoundModel, names: Iterable[str]) -> None:
-    """Refuse weights that have the names of an adapter's."""
-    if apart := next((name for name in names if _ADAPTED_NAME.search(name)), None):
-        raise InputError(
-            f"model {source.name}: {apart!r} is a weight of an adapter that was not merged. Merge it where both are"
-            " loaded, `model.merge_and_unload().save_pretrained(folder)`, and give that folder."
-        )
+def require_own_weights(source: FoundModel, names: Iterable[str]) -> None:
+    """Refuse weights that have the names of an adapter's, or of packed numbers."""
+    for name in names:
+        for pattern, said in _NOT_ITS_OWN.items():
+            if re.search(pattern, name):
+                raise InputError(f"model {source.name}: {name!r} is a weight of {said}.")
 
 
 def _require_head(source: FoundModel, names: set[str]) -> None:
@@ -395,11 +403,11 @@ def _require_head(source: FoundModel, names: set[str]) -> None:
     kind = read_kind(settings)
     needed = _HEADS.get("untied" if kind == "decoder" and settings.get("tie_word_embeddings") is False else kind)
     if names and needed and not any(needed.search(name) for name in names):
-        raise InputError(f"model {source.name}: its files have no vocabulary head ({kind}).{WITHOUT_HEAD}")
+        raise InputError(f"model {source.name}: {WITHOUT_HEAD}")
 
 
 _HEADS = {
-    "encoder": re.compile(r"(^|\.)(predictions|lm_\w+|generator_\w+|vocab_\w+|pred_layer|head|decoder)\."),
+    "encoder": re.compile(r"(^|\.)(predictions|m?lm_\w+|generator_\w+|vocab_\w+|pred_layer|\w*head|\w*decoder)\."),
     "encoder-decoder": re.compile(r"(^|\.)decoder\."),
     "untied": re.compile(r"(^|\.)(lm_head|embed_out|output_layer|output|head)\."),
 }
@@ -427,7 +435,9 @@ def find_sentence_vector(source: FoundModel, options: ModelOptions, *, required:
     """
     listed = read_settings(source, "modules.json", list) or [{"type": "Pooling", "path": "1_Pooling"}]
     of = re.compile(r"sentence_transformers\.(.*\.)?")  # those of other packages are code of their own
-    modules = [(of.sub("", str(each.get("type"))), str(each.get("path") or "")) for each in listed]
+    modules = [
+        (of.sub("", str(each.get("type"))), str(each.get("path") or "")) for each in listed if isinstance(each, dict)
+    ]
     pooling, problems = None, []
     for kind, path in modules:
         if kind == "Pooling" and source.find(f"{path}/config.json"):

@@ -47,8 +47,8 @@ from prasanga.models.hub import (
     open_source,
     read_names,
     read_settings,
-    require_merged,
     require_own_code,
+    require_own_weights,
     require_tokenizer,
 )
 from prasanga.models.packaged import NO_OPTIONS, ModelOptions
@@ -419,13 +419,14 @@ def read_weights(
     names = {name for name, each in loaded.named_parameters() if each in kept}
     absent = sorted(key for key in missing if "pooler" not in key and key in names)
     if absent:
-        require_merged(source, report["unexpected_keys"])
+        require_own_weights(source, report["unexpected_keys"])
         inner = [name for name in report["unexpected_keys"] if name.endswith(f".{absent[0]}")]
-        wrapped = f" The file has {inner[0]!r}: save the model without what is around it." if inner else ""
+        why = f" Or {WITHOUT_HEAD}" if head else ""
+        if inner:
+            why = f" The file has {inner[0]!r}: where it was saved, save the model alone, without what is around it."
         raise InputError(
             f"model {source.name}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}."
-            f" The file is incomplete or belongs to another config.json: fetch the model again.{wrapped}"
-            + (WITHOUT_HEAD if head else "")
+            f" The file is incomplete or belongs to another config.json: fetch the model again.{why}"
         )
     table = module.get_input_embeddings().weight
     if not table.is_meta and not table.any():

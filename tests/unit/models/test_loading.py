@@ -216,8 +216,10 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
         (rename("model.safetensors", "tf_model.h5"), r"another library \(tf_model\.h5\).*<5.* from_tf=True"),
         (rename("model.safetensors", "flax_model.msgpack"), r"\(flax_model\.msgpack\).* from_flax=True"),
         (rename("model.safetensors", "mine-Q4.gguf"), r"but mine-Q4\.gguf, .* gguf_file='mine-Q4\.gguf'"),
+        (rename("model.safetensors", "gptq.safetensors"), r"but gptq\.safetensors\. .* call it model\.safetensors"),
         (rename("model.safetensors", "zero_to_fp32.py"), r"`python zero_to_fp32\.py \. \. --safe_serialization`"),
         (rename_weights(lambda name: f"{name}.lora_A.x"), r"is a weight of an adapter that was not merged\. Merge"),
+        (rename_weights(lambda name: f"{name}.SCB"), r"SCB' is a weight of packed numbers .* Use the model that"),
         (pickle_weights, r"only pickled ones: pytorch_model\.bin, sha256 [0-9a-f]{64}.*\n  weights_sha256:"),
         (split("1.safetensors", "2.safetensors"), r"lists 2 files .* 1 of them are missing, .*'2\.safetensors'"),
         (write("config.json", "{"), r"its config\.json cannot be loaded"),
@@ -242,7 +244,7 @@ def test_a_folder_that_cannot_be_used(
         assert str(caught.value).startswith(f"model {folder}: ")
 
 
-LISTED = 17
+LISTED = 19
 """So many of the folders above are refused by their list of files alone, before a job runs."""
 
 
@@ -340,7 +342,7 @@ def test_files_without_what_probabilities_need(
     for use in (lambda: check_model(folder, stages=BOTH), lambda: load_with_head(folder, device="cpu")):
         with pytest.raises(InputError, match=message):
             use()
-    with pytest.raises(InputError, match=r"its files have no vocabulary head .* write stages: \[embeddings\]"):
+    with pytest.raises(InputError, match=r": it was saved without vocabulary head .* write stages: \[embeddings\]"):
         check_files(folder, stages=BOTH)
 
 
