@@ -1,7 +1,7 @@
 """The estimates of one method, before p is corrected, beside a paper's numbers."""
 
 from prasanga.base.results import Task
-from prasanga.report.products import write_comparison
+from prasanga.report.paper_tables import write_comparison
 
 task = Task(snakemake, "report")
 write_comparison(dict(task.input.items()), task.params.comparison, list(task.output))

@@ -18,33 +18,9 @@ from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS, add_diffe
 from prasanga.report import findings, grid, section, sheet, summary
 from prasanga.report.comparison import side_by_side
 from prasanga.report.figures import MARKERS, MODELS
-from prasanga.report.grid import (
-    HOLM,
-    METHODS,
-    EstimateRow,
-    Grid,
-    Group,
-    PairGrid,
-    few_words,
-    is_number,
-    name_of_language,
-    name_of_type,
-)
+from prasanga.report.grid import HOLM, METHODS, EstimateRow, Grid, few_words, is_number
 from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, fold_table, prose
-from prasanga.report.sheet import (
-    MARK,
-    Cell,
-    Sheet,
-    html,
-    one_decimal,
-    plural,
-    show_table,
-    shown,
-    sortable,
-    tabulate,
-    two,
-    with_sign,
-)
+from prasanga.report.sheet import Cell, Sheet, html, plural, show_table, two, with_sign
 from prasanga.report.study import Results
 
 EFFECT_STEPS = (0.1, 0.2, 0.5, 0.8, 1.2)
@@ -119,8 +95,7 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
 
 def _heat_sheet(ceat: Grid) -> Sheet:
     """Return the heat table: of each model the primary estimates, and those of all lengths."""
-    places = list(product(ceat.models, (grid.MEAN, *ceat.lengths)))
-    rows = []
+    places, rows = list(product(ceat.models, (grid.MEAN, *ceat.lengths))), []
     for category in ceat.categories:
         label = html(
             '<a href="#{}">{}</a> <span class="sets">{}<br>{}</span>',
@@ -268,18 +243,20 @@ def _hexbins(results: Results) -> Iterator[Section]:
 def _list_traits(results: Results) -> Iterator[Section]:
     """Yield every trait of each structure with its scores and its sentences; packed."""
     traits = results["traits"].filter(pl.col("corrected").is_finite())
+    if traits.is_empty():
+        return
     models = traits["model"].unique(maintain_order=True).to_list()
     chosen = results["measured_sentences"].filter(method="structures").sort("rank")
     texts = chosen.rows_by_key(["category", "stimulus"], named=True)
     columns = dict.fromkeys(models, "") | ({"Sentences": "text"} if texts else {})
-    for (structure,), of_structure in traits.group_by("structure", maintain_order=True):
-        key = ["polarity", "trait", "gloss"]
-        scores = of_structure.pivot("model", index=key, values="corrected", maintain_order=True)
-        order = pl.max_horizontal(name for name in models if name in scores.columns)
+    key = ["structure", "polarity", "trait", "gloss"]
+    scores = traits.pivot("model", index=key, values="corrected", maintain_order=True)
+    scores = scores.sort(pl.max_horizontal(models), descending=True, maintain_order=True)
+    for structure in traits["structure"].unique(maintain_order=True):
         rows = []
-        for row in scores.sort(order, descending=True, maintain_order=True).iter_rows(named=True):
-            sentences = [shown(each["text"]) for each in texts.get((structure, row["trait"]), ())]
-            cells = [sortable("mean", row.get(model), "+.3f") for model in models]
+        for row in scores.filter(structure=structure).iter_rows(named=True):
+            sentences = [sheet.shown(each["text"]) for each in texts.get((structure, row["trait"]), ())]
+            cells = [sheet.sortable("mean", row[model], "+.3f") for model in models]
             said = [Markup("<br>").join(sentences)] if texts else []
             rows.append((row["trait"], row["gloss"] or "", row["polarity"], *cells, *said))
         listed = show_table("traits", rows, columns=columns, structure=structure)
@@ -332,11 +309,11 @@ def pairs(results: Results, *, texts: bool) -> Section | None:
     )
 
 
-def _percentage_heat(found: PairGrid, group: Group) -> Sheet:
+def _percentage_heat(found: grid.PairGrid, group: grid.Group) -> Sheet:
     """Return the percentages of one language of one set by bias type and model."""
     models = found.models_of(group)
     rows = [
-        (name_of_type(name), *(_percentage_cell(found.at(group, model, name)) for model in models))
+        (grid.name_of_type(name), *(_percentage_cell(found.at(group, model, name)) for model in models))
         for name in (*found.types, OVERALL)
     ]
     return show_table("percentage_heat", rows, columns=dict.fromkeys(models, ""), title=group.title)
@@ -347,18 +324,19 @@ def _percentage_cell(row: EstimateRow | None) -> Cell:
     if row is None or not is_number(row["bias_percentage"]):
         return Cell(shade="missing", hover=grid.why_no_percentage(row))
     marked, shade = findings.is_found(row), shade_of(row["bias_percentage"] - 50, PERCENT_STEPS)
-    ends = grid.write_interval(row["balanced_ci_low"], row["balanced_ci_high"], one_decimal)
-    hover = f"both labels weighted alike: {one_decimal(row['balanced_percentage'])}, {ends}" if marked else ""
-    return Cell(one_decimal(row["bias_percentage"]), MARK * marked, bold=marked, shade=shade, hover=hover)
+    ends = grid.write_interval(row["balanced_ci_low"], row["balanced_ci_high"], sheet.one_decimal)
+    hover = f"both labels weighted alike: {sheet.one_decimal(row['balanced_percentage'])}, {ends}" if marked else ""
+    return Cell(sheet.one_decimal(row["bias_percentage"]), sheet.MARK * marked, bold=marked, shade=shade, hover=hover)
 
 
-def _list_percentages(found: PairGrid, group: Group) -> Section:
+def _list_percentages(found: grid.PairGrid, group: grid.Group) -> Section:
     """Return all numbers of one language of one set."""
-    every = (found.at(group, model, name) for name in (*found.types, OVERALL) for model in found.models_of(group))
     rows = []
-    for row in (row for row in every if row is not None):
+    for name, model in product((*found.types, OVERALL), found.models_of(group)):
+        if (row := found.at(group, model, name)) is None:
+            continue
         note = f"Not computed: {why}." if (why := grid.why_no_percentage(row)) else row["interval_note"]
-        rows.append({**row, "bias_type": name_of_type(row["bias_type"]), "interval_note": note})
+        rows.append({**row, "bias_type": grid.name_of_type(row["bias_type"]), "interval_note": note})
     cells = {"bias_percentage": lambda row, cell: replace(_percentage_cell(row), order=cell.order, hover="")}
     listed = show_table("percentages", rows, cells=cells, title=group.title)
     return fold(group.title, "all numbers", sheets=[listed])
@@ -405,7 +383,7 @@ def _list_pairs(rows: pl.DataFrame, models: Sequence[str], *, texts: bool) -> Sh
     heads = {"set": "Set", "language": "Language", "bias_type": "Type", "label": "Label"}
     heads = {name: head for name, head in heads.items() if name in ("bias_type", "label") or rows[name].n_unique() > 1}
     scored = rows.rows_by_key([*_PAIR, "model"], named=True, include_key=True, unique=True)
-    names = {"language": name_of_language, "bias_type": name_of_type}
+    names = {"language": grid.name_of_language, "bias_type": grid.name_of_type}
     lines = []
     for pair in rows.unique(_PAIR, keep="first", maintain_order=True).head(MOST_PAIRS).iter_rows(named=True):
         key, cells = [pair[name] for name in _PAIR], [names.get(name, str)(pair[name]) for name in heads]
@@ -414,7 +392,7 @@ def _list_pairs(rows: pl.DataFrame, models: Sequence[str], *, texts: bool) -> Sh
     kinds = {"Pair": "text", **dict.fromkeys(heads.values(), "list")}
     kinds |= {"First sentence": "text", "Second sentence": "text"} if texts else {}
     caption = "Difference of the scores of each pair, by model"
-    return tabulate(caption, kinds | dict.fromkeys(models, ""), lines, look="explorable")
+    return sheet.tabulate(caption, kinds | dict.fromkeys(models, ""), lines, look="explorable")
 
 
 def _mark_words(pair: Mapping[str, Any]) -> list[Markup]:
@@ -425,9 +403,9 @@ def _mark_words(pair: Mapping[str, Any]) -> list[Markup]:
     for text, spans in ((first, found.modified_first), (second, found.modified_second)):
         parts, end = [], 0
         for start, stop in spans:
-            parts += [shown(text[end:start]), html("<mark>{}</mark>", text[start:stop])]
+            parts += [sheet.shown(text[end:start]), html("<mark>{}</mark>", text[start:stop])]
             end = stop
-        marked.append(Markup("").join([*parts, shown(text[end:])]))
+        marked.append(Markup("").join([*parts, sheet.shown(text[end:])]))
     return marked
 
 
@@ -462,9 +440,9 @@ def _describe_set(table: pl.DataFrame, title: str) -> Section:
     for (statistic, category), part in table.group_by("statistic", "category", maintain_order=True):
         values = dict(part.select("subset", "value").iter_rows())
         heads = {"mean_words": "Words in a sentence, mean", "label_percentage": f"Labelled {category}, %"}
-        name = heads.get(str(statistic), f"{name_of_type(str(category))}, %")
+        name = heads.get(str(statistic), f"{grid.name_of_type(str(category))}, %")
         form = ".2f" if statistic == "mean_words" else ".1f"
-        rows.append((name, *(sortable("value", values.get(subset), form) for subset in subsets)))
+        rows.append((name, *(sheet.sortable("value", values.get(subset), form) for subset in subsets)))
     columns = {_ORIGINS.get(subset, subset): "" for subset in subsets}
     listed = show_table("pair_set", rows, columns=columns, title=title)
     return fold(title, plural(n_pairs[subsets[0]], "pair"), sheets=[listed])
@@ -473,11 +451,9 @@ def _describe_set(table: pl.DataFrame, title: str) -> Section:
 def _count_oddities(oddities: pl.DataFrame) -> Sheet:
     """Return how many pairs of each set and language have each kind of oddity."""
     counts = oddities.group_by("set", "kind", "language", maintain_order=True).agg(pl.col("pair_id").n_unique())
-    rows = [
-        (name, html('<code>{}</code> <span class="aside">{}</span>', kind, KINDS[kind]), name_of_language(language), n)
-        for name, kind, language, n in counts.iter_rows()
-    ]
-    return show_table("oddities", rows)
+    what = {kind: html('<code>{}</code> <span class="aside">{}</span>', kind, text) for kind, text in KINDS.items()}
+    names = counts.iter_rows()
+    return show_table("oddities", [(name, what[kind], grid.name_of_language(each), n) for name, kind, each, n in names])
 
 
 # --------------------
@@ -565,9 +541,11 @@ def draw_chart(ceat: Grid, categories: Sequence[grid.TitledCategory], *, choose:
     """Return effects against length, a panel for each of these categories; with `choose` models can be chosen."""
     scale = _Scale(ceat, 300, 180, left=36, right=12, top=10, bottom=26)
     looks = [(model, n % len(MODELS) + 1, MARKERS[n % len(MARKERS)]) for n, model in enumerate(ceat.models)]
-    shown: dict[str, Any] = {"is_found": findings.is_found, "describe": describe_estimate, "sign": with_sign}
-    shown["address"] = partial(grid.address_of_number, CEAT.name)
-    return section.render("chart", ceat=ceat, categories=categories, choose=choose, looks=looks, scale=scale, **shown)
+    about = {"is_found": findings.is_found, "describe": describe_estimate, "sign": with_sign, "scale": scale}
+    address = partial(grid.address_of_number, CEAT.name)
+    return section.render(
+        "chart", ceat=ceat, categories=categories, choose=choose, looks=looks, address=address, **about
+    )
 
 
 class _Scale:

@@ -23,16 +23,7 @@ from markupsafe import Markup
 from prasanga.base.io import digests_of_files, write_text
 from prasanga.base.io import made_from as read_making
 from prasanga.methods import PAIRS, method_named
-from prasanga.report import (
-    comparison,
-    findings,
-    grid,
-    method_views,
-    paper_tables,
-    section,
-    summary,
-    word_views,
-)
+from prasanga.report import comparison, findings, grid, method_views, paper_tables, section, summary, word_views
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import METHODS, Grid
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, prose

@@ -13,13 +13,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import Any
 
 from jinja2 import pass_context
 from markupsafe import Markup
 
-from prasanga.report import templates
+from prasanga.report import ASSETS
 from prasanga.report.figures import VARIABLES, figure_named
 from prasanga.report.grid import anchor_of
 from prasanga.report.sheet import TEMPLATES, Sheet, group_heads, html, list_template, show_table, shown
@@ -44,7 +43,7 @@ LIBRARIES = ("datatables.js", "datatables-dt.js", "columncontrol.js", "columncon
 LIBRARY_STYLES = ("datatables.css", "columncontrol.css")
 """Style sheets of others; the page's own come after them and may overrule them."""
 
-_VENDOR = files(templates.__name__) / "vendor"
+_VENDOR = ASSETS / "vendor"
 
 FIRST = ("style.css", "theme.js")
 """The style sheet that the page's others build on, and the script that runs before anything is drawn."""
@@ -59,7 +58,7 @@ def page_assets(languages: Iterable[str] = ("bn", "hi")) -> dict[str, Any]:
         languages: those whose fonts the page is to bring along; one that needs none is passed over. The name of the
             project is Bangla, so that font is always there.
     """
-    entries = sorted(files(templates.__name__).iterdir(), key=lambda entry: (entry.name not in FIRST, entry.name))
+    entries = sorted(ASSETS.iterdir(), key=lambda entry: (entry.name not in FIRST, entry.name))
     styles, (first, *scripts) = (
         [entry.read_text("utf-8") for entry in entries if entry.name.endswith(ending)] for ending in (".css", ".js")
     )

@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
@@ -21,7 +20,7 @@ from markupsafe import Markup, escape
 
 from prasanga.associations.comparisons import MEAN
 from prasanga.base.io import escape_markdown, guarded_text, read_rows
-from prasanga.report import templates
+from prasanga.report import ASSETS
 from prasanga.report.grid import MISSING, EstimateRow, is_number, name_of_language
 from prasanga.schema import COLUMNS, HEADINGS, describe_losses
 from prasanga.stats.intervals import FEWEST_WORDS
@@ -302,7 +301,7 @@ def _list_columns(
 @functools.cache
 def list_template(file: str) -> dict[str, dict[str, str]]:
     """Return the rows of a table of `templates` by their first column."""
-    return {next(iter(row.values())): row for row in read_rows(files(templates.__name__) / file)}
+    return {next(iter(row.values())): row for row in read_rows(ASSETS / file)}
 
 
 def group_heads(sheet: Sheet) -> list[tuple[str, int]]:
@@ -446,7 +445,7 @@ _BANGLA = re.compile("[\u0980-\u09ff]")
 _DEVANAGARI = re.compile("[\u0900-\u0963\u0966-\u097f]")
 
 TEMPLATES = Environment(
-    loader=PackageLoader(templates.__name__, ""),
+    loader=PackageLoader("prasanga.report"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from prasanga.base.places import shareable
 from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
 from prasanga.pairs.preferences import REASONS as PAIR_REASONS
-from prasanga.report import templates
+from prasanga.report import ASSETS
 from prasanga.report.grid import METHODS, Grid, grid_of, is_number, pairs_left_out, why_missing
 from prasanga.schema import COUNTED, TABLES, find_table, group_lost_words, read_table
 
@@ -209,7 +208,7 @@ def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping
 # Contexts by length, and what the study left out, stage by stage: how many of how many, and why.
 
 
-WORDING: Mapping[str, Any] = load_yaml("losses.yaml", (files(templates.__name__) / "losses.yaml").read_text("utf-8"))
+WORDING: Mapping[str, Any] = load_yaml("losses.yaml", (ASSETS / "losses.yaml").read_text("utf-8"))
 """Why things are left out, by the codes of the tables."""
 
 

@@ -16,7 +16,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -31,7 +30,7 @@ from prasanga.base.yaml import load_yaml
 from prasanga.config import find_part
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import OVERALL
-from prasanga.report import findings, grid, study, templates
+from prasanga.report import ASSETS, findings, grid, study
 from prasanga.report.grid import METHODS, EstimateRow, few_words, is_number, is_significant, name_of_language
 from prasanga.report.sheet import MISSING, TEMPLATES
 from prasanga.report.study import WORDING, EmbeddingFiles, Results
@@ -215,7 +214,7 @@ def _summarize_coverage(coverage: pl.DataFrame) -> dict[str, Any] | None:
     }
 
 
-_KEYS = {row["object"]: row["keys"].split() for row in read_rows(files(templates.__name__) / "summary.tsv")}
+_KEYS = {row["object"]: row["keys"].split() for row in read_rows(ASSETS / "summary.tsv")}
 """Columns of results that objects of the summary have under the same names."""
 
 
@@ -460,7 +459,7 @@ def _list_sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list
     `sources.tsv` says where the config names them, and the key without which a file is not used.
     """
     found = []
-    for what, section, key, needed in map(dict.values, read_rows(files(templates.__name__) / "sources.tsv")):
+    for what, section, key, needed in map(dict.values, read_rows(ASSETS / "sources.tsv")):
         paths = (config.get(section) or {}).get(key) or []
         for path in [paths] if isinstance(paths, str) else paths:
             if not needed or config[section].get(needed):
@@ -561,9 +560,9 @@ def find_wording(kind: str, measured: Iterable[str]) -> list[dict[str, Any]]:
 
 @functools.cache
 def _wording() -> Mapping[str, Any]:
-    file = files(templates.__name__) / "methods.yaml"
+    file = ASSETS / "methods.yaml"
     texts: dict[str, Any] = load_yaml(file.name, file.read_text(encoding="utf-8"))
-    rows = read_rows(files(templates.__name__) / "references.tsv")
+    rows = read_rows(ASSETS / "references.tsv")
     texts["publications"] = [{**row, "methods": row["methods"].split()} for row in rows]
     for each in (*texts["fixed"], *texts["quantities"], *texts["publications"]):
         # `words` is every method of word associations

@@ -10,21 +10,11 @@ from markupsafe import Markup
 
 from prasanga.associations.comparisons import fixed_lengths, sort_lengths
 from prasanga.methods import CEAT, SEAT, method_named
-from prasanga.report import grid, study
+from prasanga.report import grid, section, study
 from prasanga.report.findings import tell_strength
 from prasanga.report.grid import METHODS, EstimateRow, anchor_of, is_number
 from prasanga.report.method_views import describe_estimate, draw_chart, list_estimates
-from prasanga.report.section import (
-    Section,
-    View,
-    fill_section,
-    fold,
-    fold_table,
-    hides_texts,
-    inline_data,
-    prose,
-    render,
-)
+from prasanga.report.section import Section, View, fill_section, fold, fold_table, hides_texts, prose
 from prasanga.report.sheet import Cell, Sheet, html, language_of, plural, show_table
 from prasanga.report.study import Results
 
@@ -256,8 +246,8 @@ def panel(config: Mapping[str, Any], results: Results, language: str) -> Markup:
     data = panel_data(config, results)
     if not data["estimates"]:
         return Markup("")
-    kind, payload = inline_data(data)
-    return render("behind", kind=kind, payload=payload, language=language)
+    kind, payload = section.inline_data(data)
+    return section.render("behind", kind=kind, payload=payload, language=language)
 
 
 def panel_data(config: Mapping[str, Any], results: Results) -> dict[str, Any]:

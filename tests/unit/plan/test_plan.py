@@ -28,7 +28,7 @@ from prasanga.plan.runs import (
     require_inputs,
     require_results,
 )
-from prasanga.report.products import plan_comparison, plan_products
+from prasanga.report.paper_tables import plan_comparison, plan_products
 
 Config = dict[str, Any]
 Planned = Callable[..., StudyPlan]

@@ -12,11 +12,11 @@ from report_pages import write_page
 
 from prasanga.likelihoods.bias import why_not_found
 from prasanga.methods import METHODS
-from prasanga.report import findings, page, templates
+from prasanga.report import ASSETS, findings, page
 from prasanga.report.section import said
 from prasanga.report.sheet import list_template
 
-TEMPLATES = Path(templates.__file__).parent
+TEMPLATES = Path(str(ASSETS))
 SAME = {"CEAT", "SEAT", "WEAT"}
 """Names, which are the same in every language."""
 

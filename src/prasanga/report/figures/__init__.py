@@ -7,7 +7,6 @@ they plan, and the page reads its colors.
 
 from __future__ import annotations
 
-import csv
 import functools
 import hashlib
 import re
@@ -17,8 +16,11 @@ from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 
+from prasanga.base.io import read_rows
+from prasanga.base.results import fingerprints, module_file
 from prasanga.base.yaml import load_yaml
 from prasanga.methods import TABLES
+from prasanga.report import ASSETS
 
 FOLDER = "results/report/figures"
 """Where figures lie; those in its folder `column` are as wide as one column of two, others as the page."""
@@ -122,6 +124,24 @@ def figure_files(names: Sequence[str], report: Mapping[str, Any]) -> list[str]:
     return [f"{folder}/{name}.{ending}" for folder in endings for name in names for ending in endings[folder]]
 
 
+def describe_drawings(drawings: Mapping[str, Drawing], report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what the job that draws a figure is given, by its name, with the code of the function that draws.
+
+    Args:
+        drawings: the figures of a study.
+        report: the section of the config.
+    """
+    modules = {name: module_file(drawing.figure.module) for name, drawing in drawings.items()}
+    code = fingerprints(set(modules.values()))
+    return {
+        name: {
+            **{"plot": drawing.figure.plot, "options": dict(drawing.options), "code": code[modules[name]]},
+            **{"tables": list(drawing.tables.values()), "files": figure_files([name], report)},
+        }
+        for name, drawing in drawings.items()
+    }
+
+
 def name_of(file: str, **options: object) -> str:
     """Return the name of a figure's files with these options; what a file name should not hold becomes _."""
     return file.format_map({key: _safe(str(value)) for key, value in options.items()})
@@ -142,8 +162,7 @@ def shown_in(stem: str) -> str:
     if figure := figure_named(stem):
         return figure.label
     tables = {PurePosixPath(table.beside).stem: table.label for table in TABLES.values() if table.beside}
-    lines = (files("prasanga.report.templates") / "files.tsv").read_text("utf-8").splitlines()
-    listed = dict(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+    listed = {row["name"]: row["label"] for row in read_rows(ASSETS / "files.tsv")}
     found = ((label, _match(name, stem)) for name, label in {**tables, **listed}.items())
     return next((label.format_map(parts) for label, parts in found if parts is not None), stem.replace("_", " "))
 

@@ -38,6 +38,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from prasanga.base.io import read_document, replacing
+from prasanga.report import ASSETS
 from prasanga.report.figures import COLUMN, MARKERS, MODELS, MUTED, PAPER
 from prasanga.report.grid import Grid
 from prasanga.schema import read_table
@@ -77,7 +78,7 @@ def font_families() -> tuple[str, ...]:
     Matplotlib learns of the shipped files here, since no search for fonts finds them. They have names of their own,
     because a machine's own Noto may be of another version.
     """
-    fonts = files("prasanga.report.templates") / "vendor/fonts"
+    fonts = ASSETS / "vendor/fonts"
     for script, weight in itertools.product(SCRIPTS, (400, 700)):
         file = str(fonts / f"noto-sans-{script.lower()}-{weight}.ttf")
         font = FontEntry(fname=file, name=f"prasanga {script}", weight=weight, stretch="normal", size="scalable")

@@ -20,16 +20,7 @@ from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as tables
 from prasanga.report.comparison import comparison_rows
 from prasanga.report.figures import LINE, MUTED, PAPER, canvas
-from prasanga.report.figures.canvas import (
-    SIZES,
-    WIDTHS,
-    NothingToDrawError,
-    Width,
-    draw_points,
-    few_ticks,
-    handle,
-    look,
-)
+from prasanga.report.figures.canvas import SIZES, WIDTHS, NothingToDrawError, Width, draw_points, handle, look
 from prasanga.report.grid import METHODS, PUBLISHED_AS, grid_of, natural_order
 
 FARTHEST = 2.0
@@ -293,7 +284,7 @@ def _plot_equality(
         for model, style in looks.items():
             draw_points(panel, points.filter(model=model), style)
         panel.set(xlim=limits, ylim=limits)
-        few_ticks(panel.xaxis, panel.yaxis)
+        canvas.few_ticks(panel.xaxis, panel.yaxis)
     return figure
 
 
@@ -397,7 +388,7 @@ def _plot_rows(
         panel.set_yticks(range(len(names)), names)
         panel.set_ylim(n_rows - 0.5, -0.5)
         panel.grid(axis="y")
-    few_ticks(panels[0].xaxis, most=5)
+    canvas.few_ticks(panels[0].xaxis, most=5)
     return figure
 
 
