@@ -19,7 +19,6 @@ import polars as pl
 import regex
 
 from prasanga.associations.comparisons import MEAN, has_few_words, is_primary, sort_lengths
-from prasanga.base.errors import InputError
 from prasanga.methods import FAMILY
 from prasanga.pairs.preferences import OVERALL
 from prasanga.schema import CONVENTIONS, describe_losses, describe_missing_effect
@@ -111,13 +110,8 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
 
     Categories are sorted by name (C2 before C10), lengths by words (75 before >75); models keep the order in which the
     table has them.
-
-    Raises:
-        InputError: two rows for the same cell.
     """
     rows = ceat.rows(named=True)
-    if ceat.select(KEY).is_duplicated().any():
-        raise InputError(f"the table of CEAT has two rows for the same {', '.join(KEY)}. Make the table again.")
     categories = {row["category"]: category_of(row) for row in reversed(rows)}
     return Grid(
         categories=tuple(categories[name] for name in sorted(categories, key=natural_order)),

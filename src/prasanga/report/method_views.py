@@ -389,10 +389,8 @@ def _list_pairs(rows: pl.DataFrame, models: Sequence[str], *, texts: bool) -> Sh
         key, cells = [pair[name] for name in _PAIR], [names.get(name, str)(pair[name]) for name in heads]
         differences = [_difference_cell(scored.get((*key, model))) for model in models]
         lines.append((pair["pair_id"], *cells, *(_mark_words(pair) if texts else ()), *differences))
-    kinds = {"Pair": "text", **dict.fromkeys(heads.values(), "list")}
-    kinds |= {"First sentence": "text", "Second sentence": "text"} if texts else {}
-    caption = "Difference of the scores of each pair, by model"
-    return sheet.tabulate(caption, kinds | dict.fromkeys(models, ""), lines, look="explorable")
+    kinds = dict.fromkeys(heads.values(), "list") | dict.fromkeys(["First sentence", "Second sentence"] * texts, "text")
+    return show_table("pairs", lines, columns=kinds | dict.fromkeys(models, ""))
 
 
 def _mark_words(pair: Mapping[str, Any]) -> list[Markup]:

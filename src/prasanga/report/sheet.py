@@ -53,16 +53,6 @@ def from_twins(row: EstimateRow, decimals: int) -> str:
     return f"; difference from {row['n_twins']} twins with random weights {difference}, {low} to {high}"
 
 
-def plain(value: float | None, decimals: int = 3) -> str:
-    """Return a number without a plus; with an exponent if it would round to zero."""
-    if not is_number(value):
-        return MISSING
-    if isinstance(value, int):
-        return f"{value}"
-    text = f"{value:.{decimals}f}"
-    return (text if float(text) or not value else f"{value:.1e}").replace("-", MINUS)
-
-
 def one_decimal(value: float | None) -> str:
     """Return a percentage with one decimal."""
     return f"{value:.1f}" if is_number(value) else MISSING
@@ -211,24 +201,6 @@ FEW_ROWS = 10
 """A table of more rows sorts and filters on the page."""
 
 
-def tabulate(
-    caption: str, heads: Mapping[str, str], rows: Iterable[Sequence[Any]], *, look: str | None = None
-) -> Sheet:
-    """Return a table of rows of texts, numbers and cells.
-
-    Args:
-        caption: of the table.
-        heads: of the label and the columns, each with its kind (`Sheet.kinds`; empty for numbers).
-        rows: the label and a value for each column.
-        look: classes of the table on the page; by default it is explorable if it is long.
-    """
-    lines = [Row((row[0],), tuple(map(_write_cell, row[1:]))) for row in rows]
-    label, *others = heads
-    kinds = {head: kind for head, kind in heads.items() if kind}
-    look = "explorable" * (len(lines) > FEW_ROWS) if look is None else look
-    return Sheet((label,), numbers(*others), lines, caption, look, kinds)
-
-
 def _write_cell(value: Any) -> Cell:
     return value if isinstance(value, Cell) else Cell(value if isinstance(value, str) else f"{value:,}")
 
@@ -266,36 +238,44 @@ def show_table(
         values: for the caption.
     """
     about = list_template("tables.tsv")[name]
-    caption, look = about["caption"].format(**values), about["look"]
-    if about["columns"]:
-        forms = dict(each.partition(":")[::2] for each in f"{about['columns']} {about['hidden']}".split())
-        return _list_columns(list(rows), forms, about["hidden"], caption, look, cells or {})
-    kinds = dict(head.partition("=")[::2] for head in about["heads"].split("; "))
-    return tabulate(caption, kinds | (columns or {}), rows, look=None if look == "auto" else look)
+    written = (
+        _list_columns(about, list(rows), cells or {}) if about["columns"] else _list_values(about, rows, columns or {})
+    )
+    return replace(written, caption=about["caption"].format(**values))
+
+
+def _list_values(about: Mapping[str, str], rows: Iterable[Sequence[Any]], columns: dict[str, str]) -> Sheet:
+    """Return a table of rows of texts, numbers and cells, the label first; `columns` come after those of `about`."""
+    kinds = dict(head.partition("=")[::2] for head in about["heads"].split("; ")) | columns
+    lines = [Row((row[0],), tuple(map(_write_cell, row[1:]))) for row in rows]
+    look = "explorable" * (len(lines) > FEW_ROWS) if about["look"] == "auto" else about["look"]
+    label, *others = kinds
+    return Sheet(
+        (label,), numbers(*others), lines, look=look, kinds={head: kind for head, kind in kinds.items() if kind}
+    )
 
 
 def _list_columns(
+    about: Mapping[str, str],
     rows: Sequence[Mapping[str, Any]],
-    forms: Mapping[str, str],
-    hidden: str,
-    caption: str,
-    look: str,
     cells: Mapping[str, Callable[[Mapping[str, Any], Cell], Cell]],
 ) -> Sheet:
     """Return a table of columns of the registry, whose first one is the label."""
+    forms = dict(each.partition(":")[::2] for each in f"{about['columns']} {about['hidden']}".split())
     first, *others = forms
     shown = [name for name in others if name in _KEPT or any(row.get(name) not in (None, "", []) for row in rows)]
     heads = {name: HEADINGS[name].en for name in (first, *shown)}
     texts = [name for name in shown if not any(is_number(row.get(name)) for row in rows)]
-    explorable = "explorable" in look
+    explorable = "explorable" in about["look"]
     kinds = {heads[n]: "list" if explorable and n in _LISTS else "text" for n in [first] * explorable + texts}
     lines = []
     for row in rows:
         plain_cells = [(name, sortable(name, row.get(name), forms[name])) for name in shown]
         written = tuple(cells[name](row, cell) if name in cells else cell for name, cell in plain_cells)
         lines.append(Row((show_value(first, row[first]),), written))
-    columns, out_of_sight = numbers(*(heads[name] for name in shown)), [heads[n] for n in hidden.split() if n in shown]
-    return Sheet((heads[first],), columns, lines, caption, look, kinds, out_of_sight)
+    hidden = [heads[name] for name in about["hidden"].split() if name in shown]
+    columns = numbers(*(heads[name] for name in shown))
+    return Sheet((heads[first],), columns, lines, look=about["look"], kinds=kinds, hidden=hidden)
 
 
 @functools.cache
@@ -455,7 +435,7 @@ TEMPLATES = Environment(
 """The templates of the page; `section` and `findings` add their filters."""
 
 TEMPLATES.filters |= {
-    **{"plural": plural, "agree": agree, "plain": plain, "two": two, "one_decimal": one_decimal},
+    **{"plural": plural, "agree": agree, "two": two, "one_decimal": one_decimal},
     **{"equals": equals_probability, "from_twins": from_twins, "latex": escape_latex, "language": name_of_language},
 }
 

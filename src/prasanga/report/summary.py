@@ -32,7 +32,7 @@ from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import ASSETS, findings, grid, study
 from prasanga.report.grid import METHODS, EstimateRow, few_words, is_number, is_significant, name_of_language
-from prasanga.report.sheet import MISSING, TEMPLATES
+from prasanga.report.sheet import MISSING, TEMPLATES, list_template
 from prasanga.report.study import WORDING, EmbeddingFiles, Results
 from prasanga.schema import BOTH_POLARITIES, CONVENTIONS
 from prasanga.stats.permutation import ALPHA
@@ -214,7 +214,7 @@ def _summarize_coverage(coverage: pl.DataFrame) -> dict[str, Any] | None:
     }
 
 
-_KEYS = {row["object"]: row["keys"].split() for row in read_rows(ASSETS / "summary.tsv")}
+_KEYS = {name: row["keys"].split() for name, row in list_template("summary.tsv").items()}
 """Columns of results that objects of the summary have under the same names."""
 
 
@@ -459,7 +459,7 @@ def _list_sources(config: Mapping[str, Any], digests: Mapping[str, str]) -> list
     `sources.tsv` says where the config names them, and the key without which a file is not used.
     """
     found = []
-    for what, section, key, needed in map(dict.values, read_rows(ASSETS / "sources.tsv")):
+    for what, section, key, needed in map(dict.values, list_template("sources.tsv").values()):
         paths = (config.get(section) or {}).get(key) or []
         for path in [paths] if isinstance(paths, str) else paths:
             if not needed or config[section].get(needed):

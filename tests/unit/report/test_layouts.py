@@ -134,8 +134,3 @@ def test_effects_of_the_first_draws_are_rows_of_their_own(ceat: pl.DataFrame) ->
 def test_tables_that_cannot_be_made(ceat: pl.DataFrame, name: str, method: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         render_layout(name, {method: ceat})
-
-
-def test_two_rows_for_a_cell_are_refused(ceat: pl.DataFrame) -> None:
-    with pytest.raises(InputError, match="two rows for the same category"):
-        render_layout("sadhu_table5", {"ceat": pl.concat([ceat, ceat.head(1)])})
