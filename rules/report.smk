@@ -1,7 +1,7 @@
 """Tables to figures and the page. Needs cached results only, and never imports torch."""
 
-from prasanga.report.figures import drawings_of, figure_files, tables_drawn
-from prasanga.report.paper_tables import describe_drawings, list_read, list_written, plan_comparison, plan_products
+from prasanga.report.figures import describe_drawings, drawings_of, figure_files, tables_drawn
+from prasanga.report.paper_tables import list_read, list_written, plan_comparison, plan_products
 
 COMPARISON = {}
 
