@@ -53,6 +53,16 @@ def from_twins(row: EstimateRow, decimals: int) -> str:
     return f"; difference from {row['n_twins']} twins with random weights {difference}, {low} to {high}"
 
 
+def plain(value: float | None, decimals: int = 3) -> str:
+    """Return a number without a plus; with an exponent if it would round to zero."""
+    if not is_number(value):
+        return MISSING
+    if isinstance(value, int):
+        return f"{value}"
+    text = f"{value:.{decimals}f}"
+    return (text if float(text) or not value else f"{value:.1e}").replace("-", MINUS)
+
+
 def one_decimal(value: float | None) -> str:
     """Return a percentage with one decimal."""
     return f"{value:.1f}" if is_number(value) else MISSING
@@ -435,7 +445,7 @@ TEMPLATES = Environment(
 """The templates of the page; `section` and `findings` add their filters."""
 
 TEMPLATES.filters |= {
-    **{"plural": plural, "agree": agree, "two": two, "one_decimal": one_decimal},
+    **{"plural": plural, "agree": agree, "plain": plain, "two": two, "one_decimal": one_decimal},
     **{"equals": equals_probability, "from_twins": from_twins, "latex": escape_latex, "language": name_of_language},
 }
 

@@ -16,6 +16,7 @@ from prasanga.report.sheet import (
     Row,
     Sheet,
     escape_latex,
+    plain,
     probability,
     sheet_to_csv,
     sheet_to_markdown,
@@ -56,6 +57,7 @@ def test_a_value_is_shown_by_the_format_of_its_column(name: str, value: object, 
 
 def test_numbers_as_text() -> None:
     assert [with_sign(value, 2) for value in (-0.456, -0.001, None, float("inf"))] == ["−0.46", "0.00", "–", "–"]
+    assert [plain(value) for value in (0.00004, 0.0, 7, 1.5)] == ["4.0e−05", "0.000", "7", "1.500"]
     assert [probability(value) for value in (0.0, 0.05, 0.99951)] == ["< .001", ".050", "1"]
 
 
