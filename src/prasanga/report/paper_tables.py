@@ -139,19 +139,12 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
     return names + [name for name, tests in SAHOO.items() if templates & set(tests)]
 
 
-def methods_of(config: Mapping[str, Any]) -> list[str]:
-    """Return the methods that a study measures, by the names of their published tables."""
-    return [method.published_as for method in FAMILY if method.published_as and method.is_asked_for(config)]
-
-
 def sizes_of(n_samples: int | Sequence[int]) -> list[int]:
     """Return the numbers of draws that `associations.n_samples` asks for, rising."""
     return [n_samples] if isinstance(n_samples, int) else sorted(n_samples)
 
 
-def with_fewer_draws(
-    ceat: pl.DataFrame, convergence: pl.DataFrame | None, n_samples: int | Sequence[int]
-) -> pl.DataFrame:
+def with_fewer_draws(ceat: pl.DataFrame, convergence: pl.DataFrame, n_samples: int | Sequence[int]) -> pl.DataFrame:
     """Return the estimates of CEAT with those of their first draws below them, for each smaller number in `n_samples`.
 
     `n_samples` of a row tells them apart. Effect, standard error and p of draws are those of the first n; the interval
@@ -160,11 +153,11 @@ def with_fewer_draws(
 
     Args:
         ceat: the table of estimates.
-        convergence: the combined effects of the first draws; None for none.
+        convergence: the combined effects of the first draws.
         n_samples: `associations.n_samples`.
     """
     fewer = sizes_of(n_samples)[:-1]
-    if not fewer or convergence is None or ceat.is_empty():
+    if not fewer:
         return ceat
     key, first = ["category", "model", "segment_length"], {name: pl.col(f"first_{name}") for name in _OF_DRAWS}
     of_first = convergence.filter(pl.col("n").is_in(fewer)).select(*key, "n", pl.col(*_OF_DRAWS).name.prefix("first_"))
@@ -269,23 +262,20 @@ def _arrange(
     """
     rows, missing = [], dict[str, list[str]]()
     for key, labels in lines.items():
-        found = {head: of_column.get(key) for head, of_column in columns.items()}
-        said = [
-            f"{' '.join(filter(None, head))}: {why(row)}" for head, row in found.items() if columns[head] and why(row)
-        ]
-        for reason in said:
-            missing.setdefault(reason, []).append(", ".join([labels[0], *labels[3:]]))
-        cells = [
-            cell(head[0], key, row) if row is not None and not why(row) else sheets.Cell()
-            for head, row in found.items()
-        ]
+        cells, said = [], []
+        for head, of_column in columns.items():
+            row = of_column.get(key)
+            reason = why(row)
+            cells.append(sheets.Cell() if row is None or reason else cell(head[0], key, row))
+            if of_column and reason:
+                said.append(f"{' '.join(filter(None, head))}: {reason}")
+                missing.setdefault(said[-1], []).append(", ".join([labels[0], *labels[3:]]))
         rows.append(sheets.Row(labels, tuple(cells), "; ".join(said)))
-    few = any(row.words for line in rows for row in line.cells)
+    few = any(each.words for row in rows for each in row.cells)
     listed = [f"{sheets.MISSING} {', '.join(where)}: {reason}." for reason, where in missing.items()]
     caption, *others = notes
-    return PaperTable(
-        name, caption, sheets.Sheet(heads, tuple(columns), rows), [*others, *[grids.FEW_WORDS] * few, *listed]
-    )
+    sheet = sheets.Sheet(heads, tuple(columns), rows)
+    return PaperTable(name, caption, sheet, [*others, *[grids.FEW_WORDS] * few, *listed])
 
 
 def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> PaperTable:
@@ -293,15 +283,14 @@ def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> Pape
 
     Marked by words, primary estimates come first, since single lengths are not tested.
     """
-    grid, rows = grids.grid_of(ceat), grids.split_draws(ceat).rows(named=True)
+    grid, rows = grids.grid_of(ceat), grids.split_draws(ceat)
+    found = rows.rows_by_key(["model", "segment_length"], named=True, include_key=True)
     lengths = [*([grids.MEAN] * (marking is grids.HOLM)), *grid.lengths]
     columns: Columns = {
-        place: {
-            (row["category"], row["sample_mode"]): row for row in rows if (row["model"], row["segment_length"]) == place
-        }
+        place: {(row["category"], row["sample_mode"]): row for row in found.get(place, ())}
         for place in product(grid.models, lengths)
     }
-    modes = sorted({row["sample_mode"] for row in rows})
+    modes = sorted(set(rows["sample_mode"]))
     names = {each.name: (each.name, each.targets, each.attributes) for each in grid.categories}
     lines = {(name, mode): (*names[name], mode) for name, mode in product(names, modes)}
     sizes = sorted(set(ceat["n_samples"])) if name != "ceat" else ()
@@ -362,11 +351,9 @@ def _arrange_groups(
     tables = {label: groups[label] for label in markings}
     columns: Columns = {}
     for label, table in groups.items():
-        by_model = table.group_by("model", maintain_order=True) if label in tables else ()
-        columns |= {
-            (label, str(model)): {row["category"]: row for row in rows.iter_rows(named=True)}
-            for (model,), rows in by_model
-        } or {("", label): {}}
+        by_model = table.rows_by_key("model", named=True, include_key=True) if label in tables else {}
+        found = {(label, model): {row["category"]: row for row in rows} for model, rows in by_model.items()}
+        columns |= found or {("", label): {}}
     notes = sheets.write_notes(
         macro,
         marks={label: markings[label].note for label in tables},
@@ -511,7 +498,7 @@ def plan_products(
         lambda rest, method: method.without(rest), (each for each in FAMILY if each.name not in results), dict(config)
     )
     draws, has_pairs = _numbers_of_draws(config), "bias_percentages" in results
-    tables = {method: results[method.removesuffix("_bias")] for method in methods_of(asked)}
+    tables = {each.published_as: results[each.name] for each in FAMILY if each.published_as and each.name in results}
     tables |= {"first_draws": results["convergence"]} if draws and "convergence" in results else {}
     tables |= {PAIRS.name: results["bias_percentages"]} if has_pairs else {}
     layouts = ["ceat"] if "ceat" in results else []

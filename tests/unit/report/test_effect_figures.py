@@ -177,7 +177,6 @@ def test_every_estimate_of_both_draws_is_a_point(table: Table) -> None:
     (identity,) = [line for line in short.lines if line.get_color() == MUTED and line.get_linewidth() == 0.7]
     assert tuple(identity.get_xdata()) == tuple(identity.get_ydata()) == short.get_xlim()
     assert short.get_xlim() == short.get_ylim()
-    assert note_of(figure).endswith("on the line both draws give the same.")
 
 
 def lexicon(x: list[str], y: list[str], **changes: Any) -> dict[str, Any]:
@@ -255,7 +254,6 @@ def test_words_are_those_of_the_primary_estimate() -> None:
     table = table_of([*rows_of("m", "75", scale=-1), *rows_of("m"), *rows_of("m", "9", scale=-1)])
     figure, alone = (plot_words(words, LEXICON, "C1") for words in (table, table_of(rows_of("m"))))
     assert labels_of(figure) == labels_of(alone)
-    assert "Means over the fixed lengths" in note_of(figure)
 
 
 def test_words_without_a_number_are_left_out() -> None:

@@ -181,7 +181,6 @@ def test_one_panel_per_model_and_one_line_per_language(differences: pl.DataFrame
     assert second.get_xlim() == (low, high)
     assert first.get_ylim()[1] < max(twin.get_ydata())
     assert first.get_ylim() != second.get_ylim()
-    assert "each panel its own height" in note_of(figure)
 
 
 def test_one_line_per_bias_type(differences: pl.DataFrame) -> None:

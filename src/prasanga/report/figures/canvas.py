@@ -191,7 +191,7 @@ def lay_out(
     across: int,
     labels: tuple[str, str],
     keys: Sequence[Any],
-    note: str,
+    note: str = "",
     panel: float | None = None,
     left: float | None = None,
     **shared: Any,
@@ -204,7 +204,7 @@ def lay_out(
         across: panels side by side, at most.
         labels: of the horizontal and of the vertical axis; "" for an axis without.
         keys: handles for the legend, in as many columns as fit. Long labels are shortened.
-        note: sentences below the panels.
+        note: sentences below the panels, on what the caption cannot know.
         panel: height of a panel in inches, None for the usual one.
         left: room for the ticks and the label of the vertical axis in points, None for ticks that are numbers.
         shared: arguments of `Figure.subplots`; by default panels share both axes, with labels at the outer ones only.
@@ -213,7 +213,7 @@ def lay_out(
     font, title, n_columns = sizes["font"], sizes["title"], min(across, n_panels)
     room, n_rows = room_of(width, n_columns, left), math.ceil(n_panels / n_columns)
     below = [[line for text in texts for line in _fold(text, title * NOTE, room)] for _, *texts in heads]
-    lines = wrapped(note, font * NOTE, inches * 72 - font)
+    lines = wrapped(note, font * NOTE, inches * 72 - font) if note else []
     for key in keys:
         key.set_label(shortened(str(key.get_label()), font, inches * 72 - 5 * font))
     widths = [width_of(key.get_label(), font) + 4.8 * font for key in keys]  # with a handle and the room next to it
@@ -250,7 +250,7 @@ def draw_categories(
     *,
     labels: tuple[str, str],
     keys: Sequence[Any],
-    note: str,
+    note: str = "",
     of_draws: bool = False,
 ) -> tuple[Figure, list[Any]]:
     """Return a figure with a panel for each category, its sets in the panel's head, and a line for each model.
@@ -261,7 +261,7 @@ def draw_categories(
         rows: category, model, and the columns of `draw_points`.
         labels: of the horizontal and of the vertical axis.
         keys: handles for the legend, after the models'.
-        note: a sentence or two below the panels.
+        note: as for `lay_out`.
         of_draws: whether the horizontal axis has numbers of draws; otherwise it has the grid's lengths, from 0 on.
     """
     sizes, n_models, n_lengths = SIZES[width], len(grid.models), len(grid.lengths)

@@ -77,8 +77,6 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figur
         rows,
         labels=("segment length (words)", "effect size (CEAT)"),
         keys=[Patch(facecolor=MUTED, alpha=0.3, linewidth=0, label="95% interval")],
-        note="95% intervals are over words and contexts, where every set has at least eight words. Bars beyond the"
-        " frame are cut. Open markers: few words.",
     )
     panels[0].set_ylim(_with_room(rows))
     return figure
@@ -114,7 +112,7 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         shown,
         labels=("number of draws", "effect size (CEAT)"),
         keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
-        note=f"Draws in the order drawn; {length} words. More draws add neither contexts nor words.",
+        note=f"Effects at {length} words.",
         of_draws=True,
     )
     for panel, category in zip(panels, grid.categories, strict=False):
@@ -160,7 +158,6 @@ def plot_settling(
         rows,
         labels=("segment length (words)", "distance to the longest"),
         keys=_band_keys(width, f"within {band:g} of the effect at the longest"),
-        note="Bars: 95% interval of the paired difference, over words and contexts.",
     )
     for panel in panels:
         panel.axhspan(-band, band, color=LINE, alpha=0.6, linewidth=0, zorder=0.5)
@@ -201,7 +198,6 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
         grid.models,
         width,
         labels=("effect size, fixed draws", "random draws"),
-        note="Each point is a category; on the line both draws give the same.",
     )
 
 
@@ -230,7 +226,7 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
     if points.is_empty():
         raise NothingToDrawError("no row of the comparison has a number of both.")
     missing = len(rows) - len(points)
-    rest = f" Not drawn: {missing} of {len(rows)} rows, without a number of both." if missing else ""
+    rest = f"Not drawn: {missing} of {len(rows)} rows, without a number of both." if missing else ""
     return _plot_equality(
         [
             (_head_of_method(method, part), part, 50.0 if method == PAIRS.name else 0.0)
@@ -239,8 +235,7 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
         points["model"].unique(maintain_order=True),
         width,
         labels=("published", "measured"),
-        note="On the line both are equal. Bars: 95% interval of the measured number; bars beyond the panel are cut."
-        f" Open markers: the published number is in doubt.{rest}",
+        note=rest,
     )
 
 
@@ -256,7 +251,7 @@ def _plot_equality(
     width: Width,
     *,
     labels: tuple[str, str],
-    note: str,
+    note: str = "",
 ) -> Figure:
     """Plot two numbers of each estimate, the line on which they are the same, and thin lines where there is no bias.
 
@@ -304,12 +299,8 @@ def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     """
     shown = tables.select_primary(ceat).with_columns(**_finite(**dict(zip(SCALES, SCALES, strict=True))))
     points = shown.unpivot(tuple(SCALES), index=("model", "category"), variable_name="series", value_name="x")
-    note = (
-        "CEAT, mean over lengths. Where the markers of a category lie apart, the mean of all vectors or a few"
-        " dimensions of large variance decide about cosines."
-    )
     rows = points.rename({"model": "panel"}).with_columns(pl.col("series").replace(SCALES))
-    return _plot_by_category(rows, SCALES.values(), note, width)
+    return _plot_by_category(rows, SCALES.values(), width)
 
 
 @canvas.drawn
@@ -326,11 +317,10 @@ def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
         is_open=pl.col("few_words").cast(pl.String).fill_null("") != "",
         series="model",
     )
-    note = "Bars: 95% interval over words, where every set has at least eight. Open markers: few words."
-    return _plot_by_category(rows, rows["series"].unique(maintain_order=True), note, width)
+    return _plot_by_category(rows, rows["series"].unique(maintain_order=True), width)
 
 
-def _plot_by_category(rows: pl.DataFrame, series: Iterable[str], note: str, width: Width) -> Figure:
+def _plot_by_category(rows: pl.DataFrame, series: Iterable[str], width: Width) -> Figure:
     """Plot effects by category, one panel for each `panel`; series have a color and a marker each, and a place.
 
     `rows` have panel, category, series, and the columns of `draw_points` without `y`.
@@ -349,7 +339,6 @@ def _plot_by_category(rows: pl.DataFrame, series: Iterable[str], note: str, widt
         across={"column": 2, "page": 4}[width],
         height=max(1, len(names) / 4) * 1.4,
         labels=("effect size", "category"),
-        note=note,
     )
 
 
@@ -360,7 +349,6 @@ def _plot_rows(
     *,
     across: int,
     labels: tuple[str, str],
-    note: str,
     height: float = 1.0,
     left: float | None = None,
 ) -> Figure:
@@ -378,7 +366,6 @@ def _plot_rows(
         left=left,
         labels=labels,
         keys=[handle(name, **style) for name, style in looks.items()],
-        note=note,
         sharey=all(names == parts[0][1] for _, names, _ in parts),
     )
     for panel, (_, names, points) in zip(panels, parts, strict=False):
@@ -431,8 +418,6 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         width,
         across=across,
         labels=("", ""),
-        note="Means over the fixed lengths, standardized for each model over both sets: 0 is their mean, 1 their"
-        f" standard deviation. Of more than {MOST} words those in the middle are left out.",
         left=(beside + 2 * font) * across,
     )
     for panel in figure.axes:

@@ -30,31 +30,16 @@ from prasanga.report.sheet import plural, two
 _QUANTITIES = {"prior": MODELS[0], "corrected": MODELS[1]}
 _POLARITIES = ("positive", "negative")
 _KINDS = tuple(product(_QUANTITIES, _POLARITIES))
-_NOTE_ON_BOXES = (
-    "Association: log-probability of the male terms minus that of the female ones. The box holds the middle half of the"
-    " traits, its line is the median, the whiskers reach the smallest and the largest. Filled: positive traits."
-)
 
 EDGES = (1, 2, 4, 8, 16, 32)
 """Where the counts of each color of a hexagon begin."""
 
 _FIXED = "\N{NO-BREAK SPACE}"
-_NOTE_ON_HEXAGONS = (
-    "Association: log-probability of the male terms minus that of the female ones. Prior: in the sentence without the"
-    " trait. Corrected: what the trait adds, that is fill minus prior. r: Pearson's correlation over traits with its"
-    " 95% interval (Fisher's z); where fill does not depend on prior, r is below 0."
-)
 
 Lines = Literal["language", "bias_type"]
 
 FEWEST_DIFFERENCES = 5
 """A density is drawn of so many differences and more: of fewer it would show the width of its own kernel."""
-
-_NOTE_ON_DIFFERENCES = (
-    "Score of the stereotypical sentence minus that of the other; the axis shows the middle 99%. Each line has area 1,"
-    f" each panel its own height; fewer than {FEWEST_DIFFERENCES} differences have no line. Thin and pale: the model"
-    " with random weights, whose peak may be above the panel."
-)
 
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.4)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
 
@@ -88,7 +73,6 @@ def plot_structures(spread: pl.DataFrame, *, width: Width = "page") -> Figure:
         panel=sizes["panel"] * 1.25,
         labels=("", "association (log)"),
         keys=[Patch(**style, label="{}, {} traits".format(*kind)) for style, kind in zip(styles, _KINDS, strict=True)],
-        note=_NOTE_ON_BOXES,
     )
     for (axes, model), (place, (quantity, polarity)) in product(zip(panels, models, strict=False), enumerate(_KINDS)):
         rows, style = boxes.filter(model=model, quantity=quantity, polarity=polarity), styles[place]
@@ -165,8 +149,7 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
         panel=height,
         labels=("prior association (log)", "corrected association (log)"),
         keys=[handle(name, color=color, **hexagon) for name, color in zip(names, COUNTS, strict=True)],
-        note=f"{model}. {_NOTE_ON_HEXAGONS} Colors: traits per hexagon."
-        + f" Left out: {left_out} of {of_model.height} rows (a trait in a structure) without a score." * bool(left_out),
+        note=f"Left out: {left_out} of {len(of_model)} rows (a trait in a structure) without a score." * (left_out > 0),
     )
     norm = BoundaryNorm([*EDGES, traits.height + EDGES[-1]], len(COUNTS))
     for panel, cloud in zip(panels, clouds.values(), strict=False):
@@ -247,7 +230,6 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
             *(handle(name, **style) for name, style in styles.items()),
             *[handle("random twins", color=MUTED, **twin)] * has_twins,
         ],
-        note=_NOTE_ON_DIFFERENCES,
         left=sizes["font"],
         sharey=False,
     )
