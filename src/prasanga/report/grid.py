@@ -56,23 +56,11 @@ _SETS = ("target_x", "target_y", "attribute_a", "attribute_b")
 
 
 class TitledCategory(NamedTuple):
-    """A test category with the names of its sets as a reader sees them ("male names", not "male_names")."""
+    """A test category with its target sets and its attribute sets in short: "flowers/insects", "male/female names"."""
 
     name: str
-    target_x: str
-    target_y: str
-    attribute_a: str
-    attribute_b: str
-
-    @property
-    def targets(self) -> str:
-        """Return both target sets in short: "flowers/insects", "male/female names"."""
-        return _pair(self.target_x, self.target_y)
-
-    @property
-    def attributes(self) -> str:
-        """Return both attribute sets in short."""
-        return _pair(self.attribute_a, self.attribute_b)
+    targets: str
+    attributes: str
 
 
 @dataclass(frozen=True)
@@ -255,10 +243,12 @@ def names_of_sets(row: EstimateRow) -> tuple[str, str, str, str]:
 
 def category_of(row: EstimateRow) -> TitledCategory:
     """Return the category of an estimate."""
-    return TitledCategory(row["category"], *names_of_sets(row))
+    x, y, a, b = names_of_sets(row)
+    return TitledCategory(row["category"], name_both(x, y), name_both(a, b))
 
 
-def _pair(first: str, second: str) -> str:
+def name_both(first: str, second: str) -> str:
+    """Return the names of two sets in short."""
     *start, last = first.split()
     if start and second.split()[-1] == last and len(second.split()) > 1:
         return f"{' '.join(start)}/{second}"

@@ -291,8 +291,7 @@ def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> Pape
         for place in product(grid.models, lengths)
     }
     modes = sorted(set(rows["sample_mode"]))
-    names = {each.name: (each.name, each.targets, each.attributes) for each in grid.categories}
-    lines = {(name, mode): (*names[name], mode) for name, mode in product(names, modes)}
+    lines = {(each.name, mode): (*each, mode) for each, mode in product(grid.categories, modes)}
     sizes = sorted(set(ceat["n_samples"])) if name != "ceat" else ()
     facts = {"mark": marking.note, "conventions": _list_conventions(ceat)}
     notes = sheets.write_notes("ceat", number=name[-1], sizes=sizes, **facts)
@@ -423,11 +422,9 @@ def _label_lines(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[A
     found: dict[str, tuple[str, ...]] = {}
     for row in (row for table in tables for row in table.unique("category", keep="first").iter_rows(named=True)):
         # in the paper's words: "hindu male names" for hindu male first names, without caliskan
-        x, y, a, b = (
-            each.removesuffix(" caliskan").replace("first names", "names") for each in grids.names_of_sets(row)
-        )
-        category = grids.TitledCategory(row["category"], *((a, b, x, y) if row.get("exchanged") else (x, y, a, b)))
-        found.setdefault(category.name, (category.name, category.targets, category.attributes))
+        sets = [name.removesuffix(" caliskan").replace("first names", "names") for name in grids.names_of_sets(row)]
+        x, y, a, b = sets[2:] + sets[:2] if row.get("exchanged") else sets
+        found.setdefault(row["category"], (row["category"], grids.name_both(x, y), grids.name_both(a, b)))
     return {name: found[name] for name in names if name in found}
 
 

@@ -381,7 +381,7 @@ def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: s
 def escape_latex(text: str) -> str:
     """Return plain text as LaTeX prints it, in one line; words in scripts that need other fonts are counted."""
     signs = unicodedata.normalize("NFC", _UNPRINTED.sub(" ", text))
-    latin = "".join(sign if sign.isascii() or sign in _LATEX else _without_accent(sign) or sign for sign in signs)
+    latin = "".join(sign if sign in _LATEX else _without_accent(sign) or sign for sign in signs)
     counted = _OTHER_SCRIPTS.sub(lambda found: f"[{plural(len(found[0].split()), 'word')}]", latin)
     return " ".join("".join(_LATEX.get(sign, sign) for sign in counted).split())
 

@@ -69,8 +69,8 @@ def study_summary(
     records = shareable(list(records), config)
     config, results = study.without_places(config, results)
     static, inputs = config.get("static") or {}, [json.loads(record.get("inputs") or "{}") for record in records]
-    digests = {path: digest for found in inputs for path, digest in found.items()}
-    sources = {path: digest for path, digest in sorted(digests.items()) if not path.startswith("results/")}
+    digests = sorted({path: digest for found in inputs for path, digest in found.items()}.items())
+    sources = {path: digest for path, digest in digests if not path.startswith("results/")}
     return {
         "schema": SCHEMA,
         **{key: str(config.get(key) or "") for key in ("study", "title", "note", "language", "preset")},
@@ -100,14 +100,11 @@ def to_json(summary: Mapping[str, Any]) -> str:
 
 def _list_versions(records: Iterable[Mapping[str, str]]) -> dict[str, dict[str, list[str]]]:
     """Return versions of the libraries that made the results, by stage; several where files were made with several."""
-    found: dict[str, dict[str, set[str]]] = {}
-    for record in records:
-        for library, version in json.loads(record.get("versions") or "{}").items():
-            found.setdefault(record.get("stage") or "not stated", {}).setdefault(library, set()).add(str(version))
-    return {
-        stage: {library: sorted(versions) for library, versions in sorted(libraries.items())}
-        for stage, libraries in sorted(found.items())
-    }
+    named = ((each.get("stage") or NOT_STATED, json.loads(each.get("versions") or "{}")) for each in records)
+    found: dict[str, dict[str, list[str]]] = {}
+    for stage, library, version in sorted({(stage, *map(str, each)) for stage, of in named for each in of.items()}):
+        found.setdefault(stage, {}).setdefault(library, []).append(version)
+    return found
 
 
 def _digests_of_words(categories: Mapping[str, Any]) -> dict[str, str]:
@@ -187,18 +184,18 @@ def _digests_of_sets(config: Mapping[str, Any], sources: Mapping[str, str]) -> d
 
 def _list_findings(results: Results) -> list[dict[str, str]]:
     """Return all sentences of the page's findings, each with the method that it is about."""
-    found: list[tuple[str, Iterable[str]]] = [
-        ("ceat", findings.headline_findings(results["ceat"], results.list_strengths("ceat"))),
-        ("ceat", findings.findings_of_differences(results["differences"], results["settling"])),
-        *(
-            (name, [findings.other_method(METHODS[name], table, results.list_strengths(name))])
-            for name, table in results.estimates.items()
-            if name != "ceat"
-        ),
-        ("structures", findings.findings_of_structures(results["structures"], results["structure_differences"])),
-        ("pairs", findings.findings_of_pairs(results["bias_percentages"])),
-    ]
-    return [{"method": method, "text": text} for method, texts in found for text in texts]
+    found: dict[str, list[str]] = {
+        "ceat": [
+            *findings.headline_findings(results["ceat"], results.list_strengths("ceat")),
+            *findings.findings_of_differences(results["differences"], results["settling"]),
+        ]
+    }
+    for name, table in results.estimates.items():
+        if name != "ceat":
+            found[name] = [findings.other_method(METHODS[name], table, results.list_strengths(name))]
+    found["structures"] = [*findings.findings_of_structures(results["structures"], results["structure_differences"])]
+    found["pairs"] = [*findings.findings_of_pairs(results["bias_percentages"])]
+    return [{"method": method, "text": text} for method, texts in found.items() for text in texts]
 
 
 def _summarize_coverage(coverage: pl.DataFrame) -> dict[str, Any] | None:
@@ -395,11 +392,7 @@ def methods_card(
 
 
 def data_card(
-    *,
-    config: Mapping[str, Any],
-    summary: Mapping[str, Any],
-    results: Results,
-    corpus: Sequence[tuple[str, str]] = (),
+    *, config: Mapping[str, Any], summary: Mapping[str, Any], results: Results, corpus: Sequence[tuple[str, str]] = ()
 ) -> str:
     """Return the data card as Markdown.
 
@@ -537,11 +530,8 @@ def _flatten(config: Mapping[str, Any], *within: str) -> Iterator[tuple[tuple[st
 def _value_text(value: Any) -> str:
     """Return parts with commas between them, entries of several parts with semicolons; "none" for nothing."""
     if isinstance(value, Mapping):
-        parts = {
-            key: f"({_value_text(part)})" if isinstance(part, Mapping) else _value_text(part)
-            for key, part in value.items()
-        }
-        return ", ".join(f"{key}: {part}" for key, part in parts.items()) or "none"
+        forms = {key: "{}: ({})" if isinstance(part, Mapping) else "{}: {}" for key, part in value.items()}
+        return ", ".join(forms[key].format(key, _value_text(part)) for key, part in value.items()) or "none"
     if isinstance(value, list | tuple):
         between = "; " if any(isinstance(part, Mapping) for part in value) else ", "
         return between.join(map(_value_text, value)) or "none"

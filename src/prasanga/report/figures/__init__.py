@@ -150,11 +150,9 @@ def name_of(file: str, **options: object) -> str:
 def _safe(name: str) -> str:
     """Return a name as a part of a file's; one that is long, or would lose its letters, with a digest of it."""
     safe = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
-    return (
-        safe
-        if name.isascii() and len(name) <= _LONGEST_NAME
-        else f"{safe[:40]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
-    )
+    if name.isascii() and len(name) <= _LONGEST_NAME:
+        return safe
+    return f"{safe[:40]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
 
 def shown_in(stem: str) -> str:

@@ -103,8 +103,7 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
     last = pl.col("y").drop_nulls().last()
     is_beyond = ((pl.col("y") - last).abs() > band).fill_null(value=False)
     shown = shown.with_columns(
-        last=last.over("category", "model"),
-        is_open=is_beyond.cum_max(reverse=True).over("category", "model"),
+        last=last.over("category", "model"), is_open=is_beyond.cum_max(reverse=True).over("category", "model")
     )
     figure, panels = canvas.draw_categories(
         grid,
@@ -412,14 +411,7 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         points = pl.concat([means, of_words], how="diagonal").select("y", series="model", x="value")
         names = [f"mean of {len(ranked)}", *_label_words(kept, tables.glosses_of(categories), font, beside)]
         parts.append(((f"{category}: {tables.title_of_set(word_set)}",), names, points))
-    figure = _plot_rows(
-        parts,
-        looks,
-        width,
-        across=across,
-        labels=("", ""),
-        left=(beside + 2 * font) * across,
-    )
+    figure = _plot_rows(parts, looks, width, across=across, labels=("", ""), left=(beside + 2 * font) * across)
     for panel in figure.axes:
         panel.axhline(0.5, color=MUTED, linewidth=0.6, zorder=1)
     # it may be wider than the panel, which shares its row with the words
