@@ -236,7 +236,7 @@ def _hexbins(results: Results) -> Iterator[Section]:
     for name in sorted((name for name in results.figures if name.startswith("hexbins_")), key=grid.natural_order):
         file = f"figures/{name}.svg"
         packed = prose("hexbins_unscripted", file=file, is_there=file in results.files)
-        figures, about = figure_of(results, name, label="hexbins_label"), "prior against corrected, trait by trait"
+        figures, about = figure_of(results, name), "prior against corrected, trait by trait"
         yield fold(name.removeprefix("hexbins_"), about, figures=figures, packed=packed)
 
 
@@ -523,30 +523,16 @@ def name_place(model: str, segment_length: str = "", **_: object) -> str:
     return f"{model}, {grid.name_length(segment_length)}" if segment_length else model
 
 
-def draw_line(ceat: Grid, category: str, model: str, *, changed: bool) -> Markup:
-    """Return the primary effect of a category and model, and those of lengths as a line with its intervals."""
-    scale = _Scale(ceat, 120, 40, left=6, right=6, top=4, bottom=4)
-    line, points = scale.draw(ceat.list_lengths(category, model))
-    circle = '<circle class="{}" r="2.6" cx="{}" cy="{}"/>'
-    drawn = Markup("").join(html(circle, "found" * findings.is_found(row), x, y) for row, x, y in points)
-    picture = (
-        '<svg class="spark{}" viewBox="0 0 120 40" aria-hidden="true"><path class="zero-line" d="M0 {}H120"/>{}{}</svg>'
-    )
-    return html(picture, " changed" * changed, scale.y(0.0), line, drawn)
-
-
 def draw_chart(ceat: Grid, categories: Sequence[grid.TitledCategory], *, choose: bool) -> Markup:
     """Return effects against length, a panel for each of these categories; with `choose` models can be chosen."""
-    scale = _Scale(ceat, 300, 180, left=36, right=12, top=10, bottom=26)
+    scale = Scale(ceat, 300, 180, left=36, right=12, top=10, bottom=26)
     looks = [(model, n % len(MODELS) + 1, MARKERS[n % len(MARKERS)]) for n, model in enumerate(ceat.models)]
-    about = {"is_found": findings.is_found, "describe": describe_estimate, "sign": with_sign, "scale": scale}
+    about = {"ceat": ceat, "categories": categories, "choose": choose, "looks": looks, "scale": scale}
     address = partial(grid.address_of_number, CEAT.name)
-    return section.render(
-        "chart", ceat=ceat, categories=categories, choose=choose, looks=looks, address=address, **about
-    )
+    return section.render("chart", **about, address=address, describe=describe_estimate, sign=with_sign)
 
 
-class _Scale:
+class Scale:
     """Where lengths and effects are in a picture of this size with these margins; all effects are within it."""
 
     def __init__(self, ceat: Grid, width: int, height: int, *, left: int, right: int, top: int, bottom: int) -> None:
@@ -570,31 +556,15 @@ class _Scale:
         share = (self._high - min(max(effect, self._low), self._high)) / (self._high - self._low)
         return float(round(self._top + share * self._height, 1))
 
-    def draw(
-        self, rows: Sequence[EstimateRow | None], color: int = 0
-    ) -> tuple[Markup, list[tuple[EstimateRow, float, float]]]:
-        """Return the line through the effects of a model at the fixed lengths, and each effect with its place.
+    def place(self, rows: Sequence[EstimateRow | None]) -> list[dict[str, Any]]:
+        """Return each estimate of a model with its place and the heights of the ends of its interval, None without one.
 
-        The 95% intervals are a band around the line where all of them are known; those of other points are lines.
-        Contexts above a length (">75") are other texts: their effect is a point apart from the line.
+        `is_fixed` are those at fixed lengths; contexts above a length (">75") are other texts.
         """
-        there = [(n, row) for n, row in enumerate(rows) if row is not None and is_number(row["effect_size"])]
-        points = [(row, self.x(n), self.y(row["effect_size"])) for n, row in there]
-        joined = [point for point in points if point[0]["segment_length"] in self._fixed]
-        known = [(row, x) for row, x, _ in joined if is_number(row["ci_low"])]
-        band = [(x, self.y(row["ci_low"])) for row, x in known]
-        band += [(x, self.y(row["ci_high"])) for row, x in reversed(known)]
-        has_band = len(known) == len(joined) > 1
-        drawn = [html('<path class="band" d="M{}z"/>', _join(band))] * has_band
-        if joined:
-            drawn.append(html('<path class="line" d="M{}"/>', _join((x, y) for _, x, y in joined)))
-        for row, x, _ in points:
-            if is_number(row["ci_low"]) and not (has_band and row["segment_length"] in self._fixed):
-                ends = (self.y(row[end]) for end in ("ci_low", "ci_high"))
-                drawn.append(html('<path class="line" d="M{}"/>', _join((x, y) for y in ends)))
-        style = html(' style="--line-colour: var(--model-{})"', color) if color else ""
-        return html("<g{}>{}</g>", style, Markup("").join(drawn)), points
-
-
-def _join(points: Iterable[tuple[float, float]]) -> str:
-    return "L".join(f"{x} {y}" for x, y in points)
+        found = []
+        for n, row in enumerate(rows):
+            if row is not None and is_number(row["effect_size"]):
+                low, high = (self.y(row[end]) if is_number(row["ci_low"]) else None for end in ("ci_low", "ci_high"))
+                place = {"x": self.x(n), "y": self.y(row["effect_size"]), "low": low, "high": high}
+                found.append({"row": row, **place, "is_fixed": row["segment_length"] in self._fixed})
+        return found

@@ -99,7 +99,7 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
         measured=_list_measured(ceat, results),
         ceat=ceat,
         changes=changes,
-        line=method_views.draw_line,
+        scale=method_views.Scale(ceat, 120, 40, left=6, right=6, top=4, bottom=4),
         effect=partial(findings.show_effect, ceat),
         findings=findings.list_first_findings(ceat, changes, results),
         lost=findings.describe_lost_words(results),

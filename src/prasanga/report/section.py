@@ -286,17 +286,10 @@ def fold_table(title: str, name: str, rows: Sequence[Any], **parts: Any) -> list
     return [Section(title, sheets=[show_table(name, rows)], folded=True, **parts)] if rows else []
 
 
-def figure_of(results: Results, *names: str, label: str = "") -> list[tuple[Markup, str]]:
-    """Return the figures with these names that the study has drawn, with their captions.
-
-    Args:
-        results: the study's.
-        names: of the figures' files.
-        label: passage that says what a figure shows, for those who do not see it; by default `<name>_label`.
-    """
-    # as an attribute a label has no tags
+def figure_of(results: Results, *names: str) -> list[tuple[Markup, str]]:
+    """Return the figures of these files that the study has drawn, with their captions."""
     return [
-        (inline(results.figures[name], label=prose(label or f"{name}_label").striptags()), entry.caption)
+        (inline(results.figures[name], label=entry.label), entry.caption)
         for name in names
         if name in results.figures and (entry := figure_named(name))
     ]
