@@ -25,7 +25,7 @@ from prasanga.base.io import guarded
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import grid as grids
-from prasanga.report.sheet import Sheet, markdown_list, sheet_to_markdown, show_table, write_notes
+from prasanga.report.sheet import Sheet, markdown_list, plural, sheet_to_markdown, show_table, write_notes
 from prasanga.schema import TABLES
 
 SCHEMA = TABLES["comparison"]
@@ -402,10 +402,11 @@ def rows_sheet(rows: pl.DataFrame) -> Sheet:
     return show_table("beside_rows", named)
 
 
-def list_doubts(rows: pl.DataFrame) -> dict[str, int]:
+def list_doubts(rows: pl.DataFrame) -> list[str]:
     """Return every doubt once, with the number of its rows."""
     of_models = rows.select(pl.concat_str("published_model", "model_doubt", separator=": ")).to_series()
-    return Counter(text for column in (rows["doubt"], rows["mark_doubt"], of_models) for text in column.drop_nulls())
+    found = Counter(text for column in (rows["doubt"], rows["mark_doubt"], of_models) for text in column.drop_nulls())
+    return [f"{text} ({plural(n, 'row')})." for text, n in found.items()]
 
 
 def describe_reading(rows: pl.DataFrame) -> list[str]:
@@ -432,8 +433,7 @@ def render_comparison(paper: str, comparisons: Sequence[pl.DataFrame]) -> tuple[
         parts.append(f"## Agreement\n\n{sheet_to_markdown(agreement_sheet(rows))}")
         parts.append(f"## Rows\n\n{sheet_to_markdown(rows_sheet(rows.drop('doubt', 'mark_doubt', 'model_doubt')))}")
     if doubts := list_doubts(rows):
-        listed = markdown_list(f"{text} ({n} row{'' if n == 1 else 's'})." for text, n in doubts.items())
-        parts.append(f"## Doubts about the paper's numbers\n\n{listed}")
+        parts.append(f"## Doubts about the paper's numbers\n\n{markdown_list(doubts)}")
     return guarded(rows if len(rows) else table).write_csv(line_terminator="\n"), "\n".join(parts)
 
 

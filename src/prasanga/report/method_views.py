@@ -471,15 +471,11 @@ def raw_numbers(results: Results) -> Section | None:
         return None
     scaled = [row for row in rows if is_number(row["effect_standardized"])]
     adjusted = [row for row in rows if is_number(row["adjusted_low"])]
+    counts = {"scaled": len(scaled), "adjusted": len(adjusted), "unadjusted": len(rows) - len(adjusted)}
     turned = sum(row["effect_size"] * row["effect_standardized"] < 0 for row in scaled)
     apart = sum(excludes_zero(row, "adjusted") for row in adjusted)
-    said = [
-        *([prose("standardized", turned=turned, n=len(scaled))] if scaled else []),
-        *([prose("adjusted", apart=apart, n=len(adjusted))] if adjusted else []),
-        *([prose("unadjusted", n=len(rows) - len(adjusted))] if len(adjusted) < len(rows) else []),
-    ]
-    title = f"{plural(len(rows), 'estimate')}, raw and adjusted: all numbers"
-    parts = fold_table(title, "raw_numbers", rows)
+    said = section.paragraphs("raw_findings", **counts, turned=turned, apart=apart)
+    parts = fold_table(f"{plural(len(rows), 'estimate')}, raw and adjusted: all numbers", "raw_numbers", rows)
     return fill_section("raw_numbers", findings=said, figures=figure_of(results, "scales"), parts=parts)
 
 

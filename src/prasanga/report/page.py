@@ -27,7 +27,7 @@ from prasanga.report import comparison, findings, grid, method_views, paper_tabl
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import METHODS, Grid
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, prose
-from prasanga.report.sheet import MISSING, html, list_template, plural, select_columns, show_table
+from prasanga.report.sheet import MISSING, html, list_template, select_columns, show_table
 from prasanga.report.study import Results, without_places
 
 
@@ -233,8 +233,7 @@ def beside_paper(results: Results) -> Section | None:
     rows = comparison.comparison_rows(results["comparison"])
     if rows.is_empty():
         return None
-    doubts = [f"{text} ({plural(n, 'row')})." for text, n in comparison.list_doubts(rows).items()]
-    about = f"{len(rows):,} numbers of the paper beside this study's"
+    doubts, about = comparison.list_doubts(rows), f"{len(rows):,} numbers of the paper beside this study's"
     parts = [fold("All rows", about, sheets=[comparison.rows_sheet(rows)])]
     parts.append(Section("How to read this", items=comparison.describe_reading(rows), folded=True))
     parts += [fold("Doubts about the paper's numbers", str(len(doubts)), items=doubts)] if doubts else []

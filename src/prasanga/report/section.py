@@ -224,10 +224,10 @@ def render(template: str, **context: Any) -> Markup:
 
 def prose(passage: str, **values: object) -> Markup:
     """Return a passage of `templates/prose.html.j2` with these values in it, in one line."""
-    return Markup(" ").join(_write_passage(passage, values))
+    return Markup(" ").join(paragraphs(passage, **values))
 
 
-def _write_passage(passage: str, values: Mapping[str, Any]) -> list[Markup]:
+def paragraphs(passage: str, **values: object) -> list[Markup]:
     """Return the paragraphs of a passage, each in one line."""
     written = getattr(TEMPLATES.get_template("prose.html.j2").module, passage)(**values)
     return [Markup(" ".join(paragraph.split())) for paragraph in re.split(r"\n\s*\n", written) if paragraph.strip()]
@@ -241,7 +241,7 @@ def fill_section(passage: str, values: Mapping[str, Any] | None = None, **parts:
         values: values for the passage.
         parts: the other parts of the section.
     """
-    head, *text = _write_passage(passage, values or {})
+    head, *text = paragraphs(passage, **(values or {}))
     address, _, title = head.removeprefix("# ").partition(": ")
     return Section(Markup(title), address, text=text, **parts)
 
