@@ -181,18 +181,16 @@ def few_words(estimate: EstimateRow | None) -> str:
 
 @dataclass(frozen=True)
 class Marking:
-    """A mark by a column of p.
+    """A mark by a column of p; `templates/marks.tsv` says what it means.
 
     Attributes:
         column: of the table of estimates.
         alpha: the level.
-        note: the meaning of the mark.
         above: mark p above the level (not significant), as Tables 5 and 6 of Sadhu et al. do.
     """
 
     column: str
     alpha: float
-    note: str
     above: bool = False
 
     def marks(self, estimate: EstimateRow) -> bool:
@@ -201,22 +199,10 @@ class Marking:
         return is_number(p) and is_significant(p, self.alpha) != self.above
 
 
-HOLM = Marking(
-    "p_association_holm",
-    ALPHA,
-    "p_association_holm ≤ .05: permutation of the target words and of the attribute words, the larger p,"
-    " corrected by Holm over the primary tests of words in the study (CEAT, SEAT, WEAT and log-probability bias"
-    " together). Single lengths are not tested.",
-)
+HOLM = Marking("p_association_holm", ALPHA)
 """The recommended mark."""
 
-NOT_BY_DRAWS = Marking(
-    "p_draws",
-    0.005,
-    "not significant, p_draws above .005, as in the paper. p_draws falls with the number of draws and says"
-    " nothing about other words.",
-    above=True,
-)
+NOT_BY_DRAWS = Marking("p_draws", 0.005, above=True)
 """The mark of Tables 5 and 6 of Sadhu et al."""
 
 

@@ -55,24 +55,18 @@ _IN_CSV = {"Test": "category", "Draws": "sample_mode", "Bias type": "bias_type"}
 _OF_DRAWS = ("effect_size", "standard_error", "effect_random", "standard_error_random")
 """Columns of CEAT's table that the first draws have as well."""
 
-_OF_WORDS = "permutation of the target words, not corrected."
-_OF_SENTENCES = "sentences as in the paper, not corrected; below .05 far too often under no effect."
 _MARKINGS = {
-    "ceat": grids.Marking("p_draws", 0.05, "p_draws ≤ .05, as in the paper; it says nothing about other words."),
-    "log_probability_bias": grids.Marking(
-        "p_sentences", 0.05, f"p_sentences ≤ .05: permutation of single {_OF_SENTENCES}"
-    ),
+    "ceat": grids.Marking("p_draws", 0.05),
+    "log_probability_bias": grids.Marking("p_sentences", 0.05),
     # of SEAT, too, the program of Sadhu et al. permutes words
-    **dict.fromkeys(("seat", "weat"), grids.Marking("p_stimuli", 0.05, f"p_stimuli ≤ .05: {_OF_WORDS}")),
+    **dict.fromkeys(("seat", "weat"), grids.Marking("p_stimuli", 0.05)),
 }
 """The marks of Table 4 of Sadhu et al., by method."""
 
-_SEAT_BY_SENTENCES = grids.Marking("p_sentences", 0.01, f"p_sentences ≤ .01: permutation of {_OF_SENTENCES}")
+_SEAT_BY_SENTENCES = grids.Marking("p_sentences", 0.01)
 """The mark of Sahoo et al."""
 
-_SEAT_BY_WORDS = grids.Marking(
-    "p_stimuli", 0.01, f"p_stimuli ≤ .01: {_OF_WORDS} The paper's, of sentences, is not in this study."
-)
+_SEAT_BY_WORDS = grids.Marking("p_stimuli", 0.01)
 """The mark of SEAT in a study without p of sentences."""
 
 _RUNS = {"Mean of runs": "runs_mean", "Deviation over runs": "runs_sd"}
@@ -293,7 +287,7 @@ def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> Pape
     modes = sorted(set(rows["sample_mode"]))
     lines = {(each.name, mode): (*each, mode) for each, mode in product(grid.categories, modes)}
     sizes = sorted(set(ceat["n_samples"])) if name != "ceat" else ()
-    facts = {"mark": marking.note, "conventions": _list_conventions(ceat)}
+    facts = {"mark": _explain_mark(marking), "conventions": _list_conventions(ceat)}
     notes = sheets.write_notes("ceat", number=name[-1], sizes=sizes, **facts)
     heads = (*_HEADS, "Draws")
     return _arrange(name, notes, heads, lines, columns, lambda _, __, row: _write_effect(row, marking))
@@ -355,7 +349,7 @@ def _arrange_groups(
         columns |= found or {("", label): {}}
     notes = sheets.write_notes(
         macro,
-        marks={label: markings[label].note for label in tables},
+        marks={label: _explain_mark(markings[label]) for label in tables},
         conventions={label: _list_conventions(table) for label, table in tables.items()},
         **facts,
     )
@@ -411,6 +405,10 @@ def _write_effect(row: grids.EstimateRow, marking: grids.Marking) -> sheets.Cell
     return sheets.Cell(
         sheets.with_sign(row["effect_size"], 3), sheets.MARK * marking.marks(row), words=grids.few_words(row)
     )
+
+
+def _explain_mark(marking: grids.Marking) -> str:
+    return sheets.list_template("marks.tsv")[f"{marking.column} {marking.alpha}"]["note"]
 
 
 def _list_conventions(table: pl.DataFrame) -> str:

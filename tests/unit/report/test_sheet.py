@@ -138,7 +138,7 @@ def test_latex_escapes(text: str, latex: str) -> None:
 
 
 def test_marks() -> None:
-    below, above = Marking("p", 0.05, "note."), Marking("p", 0.005, "note.", above=True)
+    below, above = Marking("p", 0.05), Marking("p", 0.005, above=True)
     assert [below.marks({"p": p}) for p in (0.05, 0.0501, None)] == [True, False, False]
     assert [above.marks({"p": p}) for p in (0.005, 0.0051, None)] == [False, True, False]
 
