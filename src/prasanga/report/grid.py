@@ -22,7 +22,6 @@ from prasanga.associations.comparisons import MEAN, has_few_words, is_primary, s
 from prasanga.methods import FAMILY
 from prasanga.pairs.preferences import OVERALL
 from prasanga.schema import CONVENTIONS, describe_losses, describe_missing_effect
-from prasanga.stats.intervals import FEWEST_WORDS
 from prasanga.stats.permutation import ALPHA
 
 FIRST_DRAWS = 100
@@ -31,12 +30,8 @@ FIRST_DRAWS = 100
 METHODS = {method.name: method.label for method in FAMILY}
 """How a method of word associations is called in a sentence, a caption or a menu, by the name of its table."""
 
-PUBLISHED_AS: Mapping[str, str] = {
-    name: method.label
-    for name in ("weat", "seat", "ceat", "log_probability_bias")
-    for method in FAMILY
-    if method.published_as == name
-}
+_LABELS = {method.published_as: method.label for method in FAMILY}
+PUBLISHED_AS = {name: _LABELS[name] for name in ("weat", "seat", "ceat", "log_probability_bias")}
 """How methods are called in a sentence or a head, in the order of Table 4 of Sadhu et al."""
 
 LANGUAGES = {"en": "English", "hi": "Hindi", "bn": "Bangla"}
@@ -212,13 +207,6 @@ def conventions_of(rows: Iterable[EstimateRow]) -> list[str]:
     rows = [row for row in rows if is_number(row["effect_size"])] or rows
     texts = (", ".join(f"{name} {row[name]}" for name in CONVENTIONS if row.get(name) is not None) for row in rows)
     return list(dict.fromkeys(texts))
-
-
-FEW_WORDS = (
-    f"Few words, used/listed behind the number: fewer than {FEWEST_WORDS} in a set, or more than a third of a list"
-    " lost. No finding is built on these."
-)
-"""The note below a table that has such effects."""
 
 
 def names_of_sets(row: EstimateRow) -> tuple[str, str, str, str]:

@@ -133,9 +133,7 @@ def measured(results: Results) -> Section | None:
             continue
         n = next(found[key] for key in ("n_estimates", "n_percentages", "n_traits") if key in found)
         computed = found["n_traits_scored"] if name == "structures" else found["n_computed"]
-        languages = ", ".join(
-            map(grid.name_of_language, dict.fromkeys(row["language"] for row in found.get("overall", ())))
-        )
+        languages = ", ".join(map(grid.name_of_language, found.get("languages", ())))
         tested = f"{found['n_significant_holm']} of {found['n_tested']}" if found.get("n_tested") else "intervals only"
         link = html('<a href="#{}">{}</a>', "effects" if name == "ceat" else name, summary.ALL_METHODS[name])
         over = prose("measured_over", found=found, languages=languages)

@@ -269,7 +269,7 @@ def _arrange(
     listed = [f"{sheets.MISSING} {', '.join(where)}: {reason}." for reason, where in missing.items()]
     caption, *others = notes
     sheet = sheets.Sheet(heads, tuple(columns), rows)
-    return PaperTable(name, caption, sheet, [*others, *[grids.FEW_WORDS] * few, *listed])
+    return PaperTable(name, caption, sheet, [*others, *sheets.write_notes("few_words") * few, *listed])
 
 
 def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> PaperTable:

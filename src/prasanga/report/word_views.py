@@ -15,7 +15,7 @@ from prasanga.report.findings import tell_strength
 from prasanga.report.grid import METHODS, EstimateRow, anchor_of, is_number
 from prasanga.report.method_views import describe_estimate, draw_chart, list_estimates
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, hides_texts, prose
-from prasanga.report.sheet import Cell, Sheet, html, language_of, plural, show_table
+from prasanga.report.sheet import Cell, html, language_of, plural, show_table
 from prasanga.report.study import Results
 
 _DAMAGES = ("unknown", "marks_lost", "identical")
@@ -86,14 +86,9 @@ def coverage(results: Results) -> Section | None:
     if table.is_empty():
         return fill_section("coverage", values)
     parts = [_list_contexts(table, grid.glosses_of(results.categories))]
-    return fill_section("coverage", values, sheets=[_count_by_length(table)], parts=parts)
-
-
-def _count_by_length(table: pl.DataFrame) -> Sheet:
-    lengths = study.coverage_by_length(table)
-    return show_table(
-        "lengths", [[length, *(f"{n:,g}" for n in counts)] for length, *counts in map(dict.values, lengths)]
-    )
+    counts = map(dict.values, study.coverage_by_length(table))
+    lengths = show_table("lengths", [[length, *(f"{n:,g}" for n in of_length)] for length, *of_length in counts])
+    return fill_section("coverage", values, sheets=[lengths], parts=parts)
 
 
 def _list_contexts(table: pl.DataFrame, glosses: Mapping[str, str]) -> Section:
@@ -233,13 +228,6 @@ _DECIMALS = 4
 MOST_CHARACTERS = 2_000_000
 """Of all sentences together, about 1 MB of the page; in a larger study each word has fewer sentences."""
 
-_HIDDEN = "Sentences of the corpus are left out of this page (report.texts: hidden)."
-_STATIC = "A static vector has no sentence of its own: it is one for all sentences that the word was seen in."
-_NOT_THERE = (
-    "The sentences are not among the results that this page was drawn from. `snakemake` chooses them where the segments"
-    " are there (results/samples)."
-)
-
 
 def panel(config: Mapping[str, Any], results: Results, language: str) -> Markup:
     """Return the panel with its data, to be put once into the page; empty if no method of words was measured."""
@@ -273,7 +261,6 @@ def panel_data(config: Mapping[str, Any], results: Results) -> dict[str, Any]:
     }
     known = _pieces_by_model(results)
     kept = {each["sentences"] for each in estimates.values()}
-    missing = _HIDDEN if hidden else _NOT_THERE
     sentences = results["measured_sentences"]
     return {
         "decimals": _DECIMALS,
@@ -282,7 +269,7 @@ def panel_data(config: Mapping[str, Any], results: Results) -> dict[str, Any]:
         "pieces": {model: [pieces.get(word, "") for word in words] for model, pieces in known.items()},
         "estimates": estimates,
         **_list_sentences(sentences.clear() if hidden else sentences, kept, words),
-        "why": {name: _STATIC if method_named(name).unit == "vectors" else missing for name in METHODS},
+        "why": {name: prose("no_sentences", unit=method_named(name).unit, hidden=hidden) for name in METHODS},
     }
 
 
