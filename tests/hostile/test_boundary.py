@@ -83,7 +83,7 @@ def test_nothing_is_written_or_deleted_through_links(tmp_path: Path, name: str) 
     link.parent.mkdir(parents=True)
     (tmp_path / "victim").mkdir()
     require_own_folders(study)
-    link.symlink_to(tmp_path / ("victim" if not name.endswith(("running", ".log")) else "file"))
+    link.symlink_to(tmp_path / ("victim" if not name.endswith(("running", ".log")) else "nothing"))
     with pytest.raises(InputError, match=rf"{link} is a link to {tmp_path}.*Delete the link: `rm {link}`"):
         require_own_folders(study)
     if link.is_dir():  # a user's own link to a larger disk, and a stranger's below it

@@ -251,7 +251,7 @@ def require_own_folders(study: Path) -> None:
     for link in links:
         if (link / _MARK).is_file():
             links += [inner for path in link.iterdir() for inner in list_links(path)]
-        elif link not in ours and study / _MERGED not in link.parents and (link.exists() or link.parent != study):
+        elif link not in ours and study / _MERGED not in link.parents:
             mark = f", or, if you made it, type `touch {shlex.quote(str(link / _MARK))}` once" if link.is_dir() else ""
             raise InputError(
                 f"{link} is a link to {os.path.realpath(link)}, and a run writes and deletes there. Delete the link:"
@@ -265,14 +265,12 @@ def require_cache() -> None:
     Raises:
         InputError: the user's folder for caches cannot be written.
     """
-    folder = user_cache("").parent
+    folder = user_cache("")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=folder):
-            pass
     except OSError as error:
         raise InputError(
-            f"{folder}: the folder for caches cannot be written ({error.strerror}). Name another one:"
+            f"{folder.parent}: the folder for caches cannot be written ({error.strerror}). Name another one:"
             " `export XDG_CACHE_HOME=/tmp/cache`."
         ) from None
 
@@ -316,8 +314,7 @@ def link_store(store: str) -> list[str]:
         A sentence for each link to a store that is not there, as after a move: it is replaced, or deleted.
 
     Raises:
-        InputError: the folder cannot be used, or its path is relative; there is a file, or a link to nowhere, where the
-            study keeps something.
+        InputError: the folder cannot be used, or its path is relative; there is a file where the study keeps something.
     """
     lost = {name: Path(name).readlink() for name in _PARTS if Path(name).is_symlink() and not Path(name).exists()}
     for name in lost:
@@ -340,9 +337,8 @@ def link_store(store: str) -> list[str]:
             ) from None
     for path in map(Path, (*_WRITTEN, *_PARTS)):
         if os.path.lexists(path) and not path.is_dir():
-            leads = f" leads to {str(path.readlink())!r}, which is not there" if path.is_symlink() else " is a file"
             raise InputError(
-                f"{path}{leads}, and a study keeps a folder of that name. Bring the folder back, or delete what has its"
+                f"{path} is no folder, and a study keeps a folder of that name. Bring it back, or delete what has its"
                 f" name (`rm {path}`); what is not found is computed again."
             )
     return [

@@ -159,17 +159,9 @@ def test_a_study_that_was_moved_away_from_its_store_uses_the_one_beside_it(
         Path("results/store").unlink(missing_ok=True)
 
 
-@pytest.mark.parametrize("name", ["results", "logs"])
-def test_a_folder_that_is_a_file_or_a_link_to_nowhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+@pytest.mark.parametrize("name", ["results", "logs", "results/store", "results/likelihoods/kept"])
+def test_a_folder_that_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
-    link_store("")
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
-    Path(name).symlink_to("/scratch/purged")
-    with pytest.raises(InputError, match=rf"{name} leads to '/scratch/purged', which is not there, .*`rm {name}`"):
-        link_store("")
-    Path(name).unlink()
-    Path(name).write_text("")
-    with pytest.raises(InputError, match=rf"{name} is a file, and a study keeps a folder of that name"):
+    write(tmp_path, name)
+    with pytest.raises(InputError, match=rf"{name} is no folder, and a study keeps a folder of that name.*`rm {name}`"):
         link_store("")

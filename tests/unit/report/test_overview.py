@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -148,36 +148,33 @@ def beside_twins(n: int, share: float, *shares: float) -> Results:
     return Results(bias_percentages=bias_percentage(scores, twins={"m": pl.concat(twins)}, n_resamples=0))
 
 
-def associated(table: Table, **changes: Any) -> Results:
-    return Results(ceat=table(("C1", "m", "9", "fixed", 0.9, {"p_association": 0.0004, **changes})))
-
-
-def changing(table: Table, p_twins: float) -> Results:
-    return Results(ceat=sloped(table, ("C1", 0.01, 0.1, 0.7)).with_columns(p_twins=pl.lit(p_twins)))
+@pytest.mark.parametrize(
+    ("supported", "changes"),
+    [
+        (True, {}),
+        *((False, each) for each in ({"p_twins": 0.55}, {"n_x": 7}, {"ci_low": None}, {"ci_low": -0.1})),
+    ],
+)
+def test_an_association_that_copies_or_few_words_show_is_not_well_supported(
+    table: Table, supported: bool, changes: dict[str, Any]
+) -> None:
+    facts = {"p_association": 0.0004, "p_twins": 0.01, **changes}
+    (finding, *_) = found_in(Results(ceat=table(("C1", "m", "9", "fixed", 0.9, facts))))
+    assert (finding.sure == SHOWN) == supported
+    if "n_x" not in changes and "ci_low" not in changes:  # a change with length
+        ceat = sloped(table, ("C1", 0.01, 0.1, 0.7)).with_columns(p_twins=pl.lit(facts["p_twins"]))
+        assert (SHOWN in {each.sure for each in found_in(Results(ceat=ceat))}) == supported
 
 
 @pytest.mark.parametrize(
-    ("supported", "results"),
-    [
-        (True, lambda table: associated(table, p_twins=0.01)),
-        (False, lambda table: associated(table, p_twins=0.55)),
-        (False, lambda table: associated(table, p_twins=0.01, n_x=7, listed_x=7)),
-        (False, lambda table: associated(table, p_twins=0.01, ci_low=None, ci_high=None)),
-        (False, lambda table: associated(table, p_twins=0.01, ci_low=-0.1)),
-        (True, lambda table: changing(table, 0.01)),
-        (False, lambda table: changing(table, 0.55)),
-        (True, lambda _: beside_twins(60, 0.9, 0.5, 0.48, 0.52, 0.5)),
-        (False, lambda _: beside_twins(60, 0.9, 0.9, 0.2, 0.9, 0.5)),
-        (False, lambda _: beside_twins(12, 11 / 12, 0.5, 0.48, 0.52, 0.5)),
-        (False, lambda _: beside_twins(12, 11 / 12, 1.0, 0.2, 0.9, 0.4)),
-    ],
+    ("supported", "n", "shares"),
+    [(True, 60, (0.5, 0.48, 0.52, 0.5)), (False, 60, (0.9, 0.2, 0.9, 0.5)), (False, 12, (0.5, 0.48, 0.52, 0.5))],
 )
-def test_nothing_that_copies_show_as_well_or_few_words_or_pairs_show_is_well_supported(
-    table: Table, supported: bool, results: Callable[[Table], Results]
+def test_a_percentage_that_copies_or_few_pairs_show_is_not_well_supported(
+    supported: bool, n: int, shares: Sequence[float]
 ) -> None:
-    found = found_in(results(table))
-    assert found, "there is something to report"
-    assert (SHOWN in {each.sure for each in found}) == supported
+    (finding,) = found_in(beside_twins(n, 11 / 12, *shares))
+    assert (finding.sure == SHOWN) == supported
 
 
 def test_lost_words_are_named_with_what_went_with_them(table: Table) -> None:
