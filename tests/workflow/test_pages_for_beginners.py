@@ -136,4 +136,6 @@ def test_the_five_pages_are_walked(desk: Path) -> None:
     config = yaml.safe_load(study.read_text(encoding="utf-8"))
     study.write_text(yaml.safe_dump(config | {"associations": {"n_samples": 2000}}), encoding="utf-8")
     planned = set(jobs(typed(["prasanga", "plan", "my_first"], desk)))
-    assert planned <= {"associations", "comparison", "report"}, "no corpus is searched, and no model runs"
+    assert planned <= {"associations", "calibration", "comparison", "report"}, (
+        "no corpus is searched, and no model runs"
+    )
