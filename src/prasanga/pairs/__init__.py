@@ -12,7 +12,7 @@ from prasanga.base import offered
 if TYPE_CHECKING:
     from prasanga.pairs.alignment import Alignment, align_spans, align_words
     from prasanga.pairs.preferences import statistics
-    from prasanga.pairs.reading import PairFile, check_pair_file, read_pair_file, read_pairs
+    from prasanga.pairs.reading import PairFile, read_pair_file, read_pairs
 
 
 def __getattr__(name: str) -> Any:

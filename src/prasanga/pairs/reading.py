@@ -568,17 +568,6 @@ def _fill_frame(records: pl.DataFrame, language: str) -> pl.DataFrame:
     return records.with_columns(**{name: value for name, value in filled.items() if name not in records.columns})
 
 
-def check_pair_file(
-    path: str | Path, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
-) -> None:
-    """Refuse a file of pairs that `read_pair_file` would refuse, for a plan: 100,000 pairs take two seconds.
-
-    Raises:
-        InputError: as `read_pairs`.
-    """
-    read_pair_file(path, language, layout=layout, spoken=spoken)
-
-
 def _refuse_mistakes(source: object, pairs: pl.DataFrame, layout: Layout) -> None:
     """Refuse a file with a pair that has a mistake: the first of these, in the first pair that has it."""
     # another layout's rule would swap the sentences

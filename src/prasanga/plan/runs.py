@@ -234,27 +234,31 @@ def require_inputs(study: StudyPlan, settings: Settings) -> None:
     faults = find_faults(study.texts.sampled_files(), study.config["corpus"]["errors"])
     for asked in map(settings.check, study.config["models"]):
         which = {"stages": asked["stages"], "sentence_vector": asked["sentence_vector"]}
-        faults += _find_fault(check_files, asked["model"], options=ModelOptions(**asked["options"]), **which)
-    for pairs in study.sets.values():
-        given = [pairs["path"], pairs["languages"], pairs["layout"], study.config["language"]]
-        faults += recall(_read_pairs, given, given[:1])["faults"]
+        try:
+            check_files(asked["model"], options=ModelOptions(**asked["options"]), **which)
+        except InputError as error:
+            faults.append(str(error))
+    for pairs in _look_into_pairs(study):
+        faults += pairs["faults"]
     if faults:
         several = [f"{len(faults)} inputs cannot be used.", *(f"- {fault}" for fault in faults)]
         raise InputError("\n".join(several if len(faults) > 1 else faults))
 
 
-def _read_pairs(path: str, languages: Sequence[str] | None, layout: str, spoken: str) -> dict[str, list[str]]:
-    from prasanga.pairs import check_pair_file
+def _look_into_pairs(study: StudyPlan) -> Iterator[dict[str, Any]]:
+    """Yield, for each set of pairs, how many it has, and its mistakes."""
+    for pairs in study.sets.values():
+        given = [pairs["path"], pairs["languages"], pairs["layout"], study.config["language"]]
+        yield recall(_read_pairs, given, given[:1])
 
-    return {"faults": _find_fault(check_pair_file, path, languages, layout=layout, spoken=spoken)}
 
+def _read_pairs(path: str, languages: Sequence[str] | None, layout: str, spoken: str) -> dict[str, Any]:
+    from prasanga.pairs import read_pair_file
 
-def _find_fault(check: Callable[..., None], *arguments: Any, **options: Any) -> list[str]:
     try:
-        check(*arguments, **options)
+        return {"faults": [], "n_pairs": read_pair_file(path, languages, layout=layout, spoken=spoken).pairs.height}
     except InputError as error:
-        return [str(error)]
-    return []
+        return {"faults": [str(error)], "n_pairs": 0}
 
 
 # ---- cached vectors and scores
@@ -320,7 +324,7 @@ def count_texts(study: StudyPlan) -> Iterator[str]:
     n_contexts = len(words.stimuli) * most * len(study.labels)
     by_class = words.template_texts.get("classes", {})  # each word has the sentences of its class
     n_sentences = sum(len(by_class[words.lexicon.classes[name][0]]) for name in stimuli_of(words.chosen["seat"]))
-    n_pairs = sum(_count_rows(Path(settings["path"])) for settings in study.sets.values())
+    n_pairs = sum(pairs["n_pairs"] for pairs in _look_into_pairs(study))
     for family, settings in config["models"].items():
         n_layers = sum(each["family"] == family for each in study.embedded.models.values())
         is_scored = family in study.scored.models
@@ -332,11 +336,6 @@ def count_texts(study: StudyPlan) -> Iterator[str]:
         if width := n_layers and _find_width(family, settings):
             said += f"; {n_texts * n_layers * width * _BYTES_PER_VALUE / 1e6:,.0f} MB of vectors"
         yield f"{said}."
-
-
-def _count_rows(path: Path) -> int:
-    with path.open("rb") as file:
-        return max(sum(1 for _ in file) - 1, 0)
 
 
 def _find_width(name: str, settings: Mapping[str, Any]) -> int:
