@@ -300,8 +300,8 @@ def _find_column(shard: Shard, header: Sequence[str], name: str) -> int:
     key = "columns: {stimulus: ..., sentence: ...}" if shard.format == "extracted" else "field: ..."
     raise InputError(
         f"{shard.path}: the column {name!r} is {'twice' if name in header else 'not'} in the table's first row."
-        f" {_listed('Columns', header)}. Write its name as `{key}` of this entry of `corpus.texts`; a table whose first"
-        " row has no names needs one that has."
+        f" {_listed('Columns', header)}. Write its name as `{key}` of this entry of `corpus.texts`. If the row has no"
+        " names, add one that has; if this is no table, write `format: text`."
     )
 
 

@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "a.conllu",
         conllu(text="t"),
         {},
-        r"is one word per line .*CoNLL-U needs `# text =`",
+        r"is a list of annotated words\. .*CoNLL-U needs `# text =`",
     ),
     "not UTF-8": ("a.txt", b"caf\xe9\n", {}, r"not UTF-8 at byte 3 "),
 }

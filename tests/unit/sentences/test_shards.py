@@ -79,25 +79,11 @@ def test_what_the_reader_of_a_format_needs_is_passed_on(corpus: Path) -> None:
     assert (shard.format, shard.field, shard.columns) == ("extracted", "body", ("WEAT word", "Sentences"))
 
 
-@pytest.mark.parametrize(
-    ("name", "its_format"),
-    [
-        ("a.txt", "text"),
-        ("a.hi.xz", "text"),
-        ("a.gz", "text"),
-        ("a", "text"),
-        ("a.dat", "text"),
-        ("a.jsonl", "jsonl"),
-        ("a.ndjson.zst", "jsonl"),
-        ("A.JSONL.GZ", "jsonl"),
-        ("a.parquet", "parquet"),
-        ("a.arrow", "dataset"),
-        ("a.csv", "extracted"),
-        ("a.tsv.xz", "extracted"),
-        ("a.pkl", "pickle"),
-        ("a.pickle.gz", "pickle"),
-    ],
-)
+ENDINGS = """a.txt:text a.hi.xz:text a.gz:text a:text a.dat:text a.jsonl:jsonl a.ndjson.zst:jsonl A.JSONL.GZ:jsonl
+a.parquet:parquet a.arrow:dataset a.csv:extracted a.tsv.xz:extracted a.pkl:pickle a.pickle.gz:pickle"""
+
+
+@pytest.mark.parametrize(("name", "its_format"), [pair.split(":") for pair in ENDINGS.split()])
 def test_the_format_goes_by_the_ending_unless_it_is_said(corpus: Path, name: str, its_format: str) -> None:
     write(corpus / name)
     assert formats(corpus, name) == {name: its_format}
