@@ -210,17 +210,19 @@ def load_word_sets(
     with_yaml = [folder for folder in folders if folder not in of_others]
     with_head = [folder for folder in with_yaml if folder == with_yaml[0] or (folder / CATEGORIES_FILE).exists()]
     heads = [reader.read_head(folder) for folder in with_head]
-    for path in (path for folder in with_yaml for path in sorted(folder.glob("*.yaml"))):
-        if path.name != CATEGORIES_FILE:
+    listed = {name: entry for head in heads for name, entry in head.entry_of("categories").items()}
+    measured = [*(listed[name] for name in listed if used is None or name in used), *(categories or {}).values()]
+    named = {name for entry in measured for name in _name_sets(entry)}
+    for folder in with_yaml:
+        for path in sorted(set(folder.glob("*.yaml")) - {folder / CATEGORIES_FILE}):
             reader.add(reader.read(path))
+        if used is not None:
+            in_use = {word for name in named & reader.sets.keys() for word in reader.sets[name].stimuli}
+            reader.unused.update(reader.words.keys() - in_use)
     reader.require_no_clash()
     found = {category.name: category for path in others for category in reader.add_tests(path)}
     shipped = dict(reader.sets)
-    if used is not None:
-        heads_of = [entry for head in heads for name, entry in head.entry_of("categories").items() if name in used]
-        named = {name for entry in (*heads_of, *(categories or {}).values()) for name in _name_sets(entry)}
-        in_use = {word for name in named & shipped.keys() for word in shipped[name].stimuli}
-        reader.unused.update(shipped.keys() - named, reader.words.keys() - in_use)
+    reader.unused.update(shipped.keys() - named if used is not None else ())
     own = _read_own(categories or {}, reader)
     reader.require_no_clash()
     sets = {**shipped, **reader.sets}
@@ -498,8 +500,8 @@ def load_lexicon(
         normalization: the name of the corpus's normalization (`prasanga.text.normalizer`); by default the language's
             own (`prasanga.lexicon.model`: bangla, nukta for Hindi, nfkc for English).
         categories: more categories by name, with words or files, as a study's config defines them.
-        used: the categories of the folders that a study measures with them; sets and words of the others give way to
-            those of `categories` with the same name. None for all.
+        used: the categories of the folders that a study measures; words that only others have give way to those of
+            later folders and of `categories`, and sets to those of `categories`. None for all.
 
     Raises:
         InputError: a missing or broken file; files that do not belong together; an unknown key, suffix group, word set,

@@ -325,7 +325,7 @@ def words_from(config: Mapping[str, Any]) -> dict[str, Any]:
     asked = config["categories"]
     own = {name: defined for name, defined in asked.items() if defined} if isinstance(asked, Mapping) else {}
     found: dict[str, Any] = {key: config["lexicon"][key] for key in ("stimuli", "suffix_groups")}
-    if own:
+    if own or isinstance(found["stimuli"], list):
         lists = (asked, *(config[section]["categories"] or () for section in ("seat", "static", "log_probability")))
         found |= {"own": own, "used": sorted({name for names in lists for name in names} - own.keys())}
     return {**found, "normalization": config["normalization"][config["language"]]}
@@ -365,7 +365,7 @@ def plan_candidates(config: Mapping[str, Any]) -> tuple[dict[str, Any], LexiconP
     Raises:
         InputError: a mistake in their files, or another language.
     """
-    words = {**words_from({**config, "categories": []}), "stimuli": config["lexicon"]["candidates"]}
+    words = {**words_from({**config, "categories": []}), "stimuli": config["lexicon"]["candidates"], "used": None}
     candidates = plan_lexicon(words)
     require_language(candidates.language, config["language"])
     return words, candidates

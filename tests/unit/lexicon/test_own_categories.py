@@ -125,12 +125,13 @@ def test_later_folders_add_words_and_categories(tmp_path: Path) -> None:
     both = {**BN, "stimuli": [BN["stimuli"], str(folder)]}
     assert "কাঁঠাল" in {each.name for each in lexicon_of(both).stimuli}  # without categories of its own
     head = folder / "categories.yaml"
-    head.write_text(
-        "language: bn\ncategories:\n  M1: {targets: [fruits, insects], attributes: [pleasant, unpleasant]}\n"
-    )
+    head.write_text("language: bn\ncategories:\n  M1: {targets: [fruits, insects], attributes: [career, family]}\n")
     lexicon = lexicon_of(both)
     assert list(lexicon.categories) == [*shipped().categories, "M1"]
     assert lexicon.categories["M1"].targets[0].stimuli == ("কাঁঠাল",)
+    (folder / "fruits.yaml").write_text("set: fruits\nwords: [{stimulus: রোগ, group: thing_vowel}]\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"fruits.yaml, line 2: the stimulus রোগ has the suffix group `thing_vowel`"):
+        lexicon_of({**both, "used": ["M1"]})  # no clash with C1, which is not measured
     head.write_text("language: hi\ncategories: {}\n")
     with pytest.raises(InputError, match=r"`language` is 'hi', but .*bn.yaml is for 'bn'"):
         lexicon_of(both)
