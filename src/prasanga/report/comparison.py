@@ -123,46 +123,7 @@ def match_models(models: Mapping[str, str], studied: Iterable[str], published: I
     return {ours: models.get(ours, ours) for ours in studied if models.get(ours, ours) in theirs}
 
 
-def why_nothing_to_compare(
-    folder: str | Path,
-    paper: str,
-    *,
-    language: str,
-    models: Mapping[str, str],
-    studied: Sequence[str],
-    pairs: bool = False,
-) -> str:
-    """Return why a study cannot be compared with a paper, as far as its config shows; empty if it may.
-
-    Args:
-        folder: `resources/published`, or a folder with the same layout.
-        paper: sadhu2024 or sahoo2024.
-        language: of the study (bn, hi, en).
-        models: `comparison.models`.
-        studied: names of the study's models and static vectors.
-        pairs: whether the study has sentence pairs, whose languages are their own.
-
-    Raises:
-        InputError: as `read_published`, or `models` names a model that the study or the paper does not have.
-    """
-    published, percentages = read_published(folder, paper), read_percentages(folder, paper)
-    theirs = list(dict.fromkeys([*published["model"], *percentages["model"]]))
-    for names, known, whose in ((models, studied, "the study"), (models.values(), theirs, "the paper")):
-        if unknown := [name for name in names if name not in known]:
-            raise InputError(
-                f"`comparison.models` has {unknown[0]!r}, which is not a model of {whose}. Allowed:"
-                f" {', '.join(known) or 'none'}. Write `name in the study: name in the paper`."
-            )
-    matched = match_models(models, studied, theirs)
-    if matched and (language in published["language"] or (pairs and len(percentages))):
-        return ""
-    both = _describe_both([language], studied, published, matched)
-    return (
-        f"`comparison.paper` is {paper}, but nothing will be compared: {both} Or write `comparison: {{paper: none}}`."
-    )
-
-
-def _describe_both(
+def describe_both(
     languages: Iterable[str], studied: Iterable[str], published: pl.DataFrame, matched: Mapping[str, str]
 ) -> str:
     """Return which languages and models a study and a paper have, in sentences on what to write if they differ."""
@@ -301,7 +262,7 @@ def _compare_rows(
         ours.with_columns(published_model=published_model), on=_SAME, nulls_equal=True, maintain_order="left_right"
     )
     if rows.is_empty():
-        nothing = _describe_both(languages, studied, theirs, matched)
+        nothing = describe_both(languages, studied, theirs, matched)
         same = "Method, category or bias type, segment length and sample mode must be the same as well."
         return pl.DataFrame([{"note": f"Nothing to compare: {nothing} {same}"}], schema=SCHEMA.polars)
     rows = rows.with_columns(note=note.replace("", None)).select(name for name in SCHEMA.names if name in rows.columns)

@@ -90,7 +90,10 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
         fill_section("effects", {"n_tests": findings.count_tests(ceat.rows)}, widget=heat, parts=[said]),
     ]
     reading, modes = fill_section("reading", definitions=meanings), sample_modes(ceat, results)
-    return shown, [reading, _all_numbers(ceat), settling(config, results), modes]
+    conventions = grid.conventions_of(ceat.estimates.values())
+    text = conventions_note(conventions, prose("all_numbers"), head="Conventions of these estimates")
+    numbers = Section("All numbers", "numbers", text=[text], parts=[_fold_numbers("ceat", CEAT.name, ceat.rows)])
+    return shown, [reading, numbers, settling(config, results), modes]
 
 
 def _heat_sheet(ceat: Grid) -> Sheet:
@@ -115,14 +118,6 @@ def _legend(ceat: Grid) -> list[tuple[str, str]]:
     minus = [(shade.replace("plus", "minus"), text.replace("+", sheet.MINUS)) for shade, text in reversed(plus)]
     hatched = [("few", "few words (used/listed): no finding")] * any(map(few_words, ceat.estimates.values()))
     return [*minus, ("zero", f"within ±{EFFECT_STEPS[0]}"), *plus, *hatched]
-
-
-def _all_numbers(ceat: Grid) -> Section:
-    """Return the section with every number of every estimate of CEAT."""
-    part = _fold_numbers("ceat", CEAT.name, ceat.rows)
-    conventions = grid.conventions_of(ceat.estimates.values())
-    text = conventions_note(conventions, prose("all_numbers"), head="Conventions of these estimates")
-    return Section("All numbers", "numbers", text=[text], parts=[part])
 
 
 def _fold_numbers(name: str, method: str, rows: Sequence[EstimateRow]) -> Section:

@@ -470,12 +470,25 @@ def plan_comparison(
         InputError: the config names a model that the study or the paper does not have.
     """
     asked, language = config["comparison"], config["language"]
-    has_pairs = "bias_percentages" in results
-    why_none = comparison.why_nothing_to_compare(folder, **asked, language=language, studied=studied, pairs=has_pairs)
-    files = comparison.published_files(folder, asked["paper"])
-    published = {path.name: digest_of(path.read_text(encoding="utf-8")) for path in files}
+    paper, models = asked["paper"], asked["models"]
+    published, percentages = comparison.read_published(folder, paper), comparison.read_percentages(folder, paper)
+    theirs = list(dict.fromkeys([*published["model"], *percentages["model"]]))
+    for names, known, whose in ((models, studied, "the study"), (models.values(), theirs, "the paper")):
+        if unknown := [name for name in names if name not in known]:
+            raise InputError(
+                f"`comparison.models` has {unknown[0]!r}, which is not a model of {whose}. Allowed:"
+                f" {', '.join(known) or 'none'}. Write `name in the study: name in the paper`."
+            )
+    matched, why_none = comparison.match_models(models, studied, theirs), ""
+    has_pairs = "bias_percentages" in results and len(percentages) > 0
+    if not matched or not (has_pairs or language in published["language"]):
+        both = comparison.describe_both([language], studied, published, matched)
+        why_none = f"`comparison.paper` is {paper}, but nothing will be compared: {both}"
+        why_none += " Or write `comparison: {paper: none}`."
+    files = comparison.published_files(folder, paper)
+    digests = {path.name: digest_of(path.read_text(encoding="utf-8")) for path in files}
     common = {"language": language, "preset": config["preset"], "folder": str(folder), **_numbers_of_draws(config)}
-    return {**asked, **common, "published": published}, why_none
+    return {**asked, **common, "published": digests}, why_none
 
 
 def plan_products(

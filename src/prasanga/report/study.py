@@ -48,12 +48,6 @@ class EmbeddingFiles:
         """Return the names in the results of a model of the config, one per layer."""
         return [name for name, settings in self.studied.items() if settings.get("family", name) == family]
 
-    def dimensions(self, family: str) -> int | None:
-        """Return the size of the vectors of a model of the config; None if no file says it."""
-        names = self.names(family)
-        listed = (each.get("dimension") for (name, _), each in self.lists.items() if name in names)
-        return next(filter(None, listed), self.reports.get(family, {}).get("hidden_size"))
-
 
 def read_embedding_files(studied: Mapping[str, Report], paths: Sequence[str]) -> EmbeddingFiles:
     """Read the JSON files of the embeddings stage, told apart by their places.

@@ -126,6 +126,7 @@ def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFile
     report, names = files.reports.get(name, {}), files.names(name)
     lists = [listed for (model, _), listed in files.lists.items() if model in names]
     made = (json.loads(listed.get("made_from", {}).get("settings", "{}")) for listed in lists)
+    sizes = [*(listed.get("dimension") for listed in lists), report.get("hidden_size")]
     cosines = (files.precisions.get(each, {}).get("cosine_min") for each in names)
     identity, training = report.get("identity") or {}, settings.get("train") or {}
     chosen = {key: None if settings.get(key) == "auto" else settings.get(key) for key in ("kind", "dtype")}
@@ -141,7 +142,7 @@ def _describe_model(name: str, settings: Mapping[str, Any], files: EmbeddingFile
         **{key: identity.get(key) for key in ("commit", "sha256")},
         "pinned": report.get("pinned"),
         "kind": report.get("kind") or chosen["kind"],
-        "dimensions": files.dimensions(name) or training.get("hidden_size"),
+        "dimensions": next(filter(None, sizes), None) or training.get("hidden_size"),
         "parameters": report.get("parameters"),
         "max_pieces": report.get("max_pieces"),
         "layers": [files.studied[each].get("layer", -1) for each in names],

@@ -34,10 +34,6 @@ def panels_of(figure: Figure) -> list[Any]:
     return [axes for axes in figure.axes if axes.get_visible()]
 
 
-def note_of(figure: Figure) -> str:
-    return " ".join(figure.texts[-1].get_text().split())
-
-
 def bars_of(panel: Any) -> list[list[float]]:
     """The ends of the intervals that a panel shows."""
     found = [bar for lines in panel.collections for bar in lines.get_segments() if len(bar)]
@@ -122,7 +118,7 @@ def test_draws_are_filled_from_where_the_effect_stays(ceat: pl.DataFrame) -> Non
 
     assert first.get_xscale() == "log"
     assert "not computed" in {text.get_text() for text in second.texts}
-    assert ">75 words" in note_of(figure)
+    assert figure.get_supylabel() == "effect size (CEAT, >75 words)"
 
 
 def test_distances_to_the_longest_with_paired_intervals(ceat: pl.DataFrame) -> None:

@@ -21,8 +21,8 @@ from prasanga.report.comparison import (
     published_files,
     read_percentages,
     read_published,
-    why_nothing_to_compare,
 )
+from prasanga.report.paper_tables import plan_comparison
 
 TABLE_4 = {
     "weat_word2vec": ("weat", "word2vec"),
@@ -216,7 +216,8 @@ def test_a_file_that_cannot_be_used_is_named(copy: Path, content: bytes | None, 
 
 def test_a_comparison_of_nothing_is_told_beforehand(folder: Path) -> None:
     def why(paper: str, language: str, *studied: str, **models: str) -> str:
-        return why_nothing_to_compare(folder, paper, language=language, models=models, studied=studied)
+        config = {"comparison": {"paper": paper, "models": models}, "language": language, "preset": "recommended"}
+        return plan_comparison({**config, "associations": {"n_samples": 5}}, folder, studied, {})[1]
 
     assert why("sadhu2024", "bn", "glove") == ""
     assert why("sahoo2024", "hi", "mine", mine="Muril") == ""

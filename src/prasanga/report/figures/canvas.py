@@ -250,7 +250,6 @@ def draw_categories(
     *,
     labels: tuple[str, str],
     keys: Sequence[Any],
-    note: str = "",
     of_draws: bool = False,
 ) -> tuple[Figure, list[Any]]:
     """Return a figure with a panel for each category, its sets in the panel's head, and a line for each model.
@@ -261,7 +260,6 @@ def draw_categories(
         rows: category, model, and the columns of `draw_points`.
         labels: of the horizontal and of the vertical axis.
         keys: handles for the legend, after the models'.
-        note: as for `lay_out`.
         of_draws: whether the horizontal axis has numbers of draws; otherwise it has the grid's lengths, from 0 on.
     """
     sizes, n_models, n_lengths = SIZES[width], len(grid.models), len(grid.lengths)
@@ -272,7 +270,6 @@ def draw_categories(
         across=min(COLUMNS, len(grid.categories)),
         labels=labels,
         keys=[*(handle(name, **{**looks[i], "linestyle": "-"}) for i, name in enumerate(grid.models)), *keys],
-        note=note,
     )
     panels[0].yaxis.set_major_locator(MaxNLocator(7, steps=_ROUND))
     if of_draws:

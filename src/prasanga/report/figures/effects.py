@@ -109,9 +109,8 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
         grid,
         width,
         shown,
-        labels=("number of draws", "effect size (CEAT)"),
+        labels=("number of draws", f"effect size (CEAT, {length} words)"),
         keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
-        note=f"Effects at {length} words.",
         of_draws=True,
     )
     for panel, category in zip(panels, grid.categories, strict=False):
