@@ -207,19 +207,15 @@ WORDING: Mapping[str, Any] = load_yaml("losses.yaml", (ASSETS / "losses.yaml").r
 
 
 class StageLoss(NamedTuple):
-    """Something that a stage lost: `n` of `of` things (`what`) are so (`lost`), and why."""
+    """Something that a stage lost: `n` of `of` things (`what`) are so (`lost`), their share in per cent, and why."""
 
     stage: str
     what: str
     lost: str
     n: int
     of: int
+    share: str
     why: str
-
-    @property
-    def share(self) -> str:
-        """Return the share in per cent."""
-        return f"{self.n / self.of:.1%}"
 
 
 def coverage_by_length(coverage: pl.DataFrame) -> list[dict[str, Any]]:
@@ -263,7 +259,7 @@ def list_losses(results: Results) -> list[StageLoss]:
         *_count_pairs(results["bias_percentages"]),
     ]
     return [
-        StageLoss(stage, what, lost, n, of, why)
+        StageLoss(stage, what, lost, n, of, f"{n / of:.1%}", why)
         for stage, what, lost, of, reasons in counted
         for why, n in sort_reasons(reasons)
         if n

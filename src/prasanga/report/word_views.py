@@ -15,7 +15,7 @@ from prasanga.report.findings import tell_strength
 from prasanga.report.grid import METHODS, EstimateRow, anchor_of, is_number
 from prasanga.report.method_views import describe_estimate, draw_chart, list_estimates
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, hides_texts, prose
-from prasanga.report.sheet import Cell, html, language_of, plural, show_table
+from prasanga.report.sheet import Cell, language_of, plural, show_table
 from prasanga.report.study import Results
 
 _DAMAGES = ("unknown", "marks_lost", "identical")
@@ -112,8 +112,8 @@ def _describe_contexts(row: Mapping[str, Any]) -> Cell:
 
 def left_out(results: Results) -> Section | None:
     """Return the section on what the stages of a study left out."""
-    rows = [(*each[:5], each.share, each.why) for each in study.list_losses(results)]
-    return fill_section("left_out", sheets=[show_table("left_out", rows)]) if rows else None
+    losses = study.list_losses(results)
+    return fill_section("left_out", sheets=[show_table("left_out", losses)]) if losses else None
 
 
 # --------------------
@@ -320,16 +320,15 @@ def list_numbers_behind(
     category: str, anchor: str, rows: Iterable[tuple[str, EstimateRow]], results: Results
 ) -> Section:
     """Return the section with a link to the panel of each number of a category."""
-    places: dict[str, list[Markup]] = {}
+    places: dict[str, list[tuple[str, str]]] = {}
     for method, row in rows:
         if is_number(row["effect_size"]):
             what = grid.name_length(row["segment_length"]) if "segment_length" in row else "its number"
-            address = Markup.escape(grid.address_of_number(method, row))
-            link = html('<a id="{0}" href="#{0}">{1}</a>', address, what)
-            places.setdefault(f"{METHODS[method]}, {row['model']}", []).append(link)
+            address = grid.address_of_number(method, row)
+            places.setdefault(f"{METHODS[method]}, {row['model']}", []).append((address, what))
     listed = (f"data/{name}" for name in (*(f"{method}_words.parquet" for method in METHODS), "measured_sentences.tsv"))
     files = ", ".join(file for file in listed if file in results.files)
-    items = [html("{}: {}", name, Markup(", ").join(links)) for name, links in places.items()]
+    items = [prose("links", name=name, numbers=numbers) for name, numbers in places.items()]
     return fill_section("behind", {"anchor": anchor, "category": category, "files": files}, items=items)
 
 
