@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -226,12 +226,16 @@ _LISTS = (
 """Columns of few values, which a reader chooses from a list."""
 
 
+SetOff: TypeAlias = Mapping[str, Callable[[Mapping[str, Any], Cell], Cell]]
+"""For some columns of a table, what sets a cell off by its row."""
+
+
 def show_table(
     name: str,
     rows: Iterable[Any],
     *,
     columns: dict[str, str] | None = None,
-    cells: Mapping[str, Callable[[Mapping[str, Any], Cell], Cell]] | None = None,
+    cells: SetOff | None = None,
     **values: object,
 ) -> Sheet:
     """Return a table of the page, which has its caption, its look and its columns from `templates/tables.tsv`.
@@ -265,11 +269,7 @@ def _list_values(about: Mapping[str, str], rows: Iterable[Sequence[Any]], column
     )
 
 
-def _list_columns(
-    about: Mapping[str, str],
-    rows: Sequence[Mapping[str, Any]],
-    cells: Mapping[str, Callable[[Mapping[str, Any], Cell], Cell]],
-) -> Sheet:
+def _list_columns(about: Mapping[str, str], rows: Sequence[Mapping[str, Any]], cells: SetOff) -> Sheet:
     """Return a table of columns of the registry, whose first one is the label."""
     forms = dict(each.partition(":")[::2] for each in f"{about['columns']} {about['hidden']}".split())
     first, *others = forms
