@@ -401,30 +401,30 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
 _INSTEAD = "and name the new file instead"
 _AS_TEXT = "Extract its text as plain text, or as JSON lines with a field `text`"
 _NO_TIMES = (
-    "{read} | sed -E '/^(WEBVTT.*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
-    r" s/<[^>]*>//g; s/^([{{][0-9]+[}}][{{][0-9]+[}}]|\[[0-9:., >-]+\])//' > {new}"
+    "sed -E '/^(WEBVTT.*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
+    r" s/<[^>]*>//g; s/^([{][0-9]+[}][{][0-9]+[}]|\[[0-9:., >-]+\])//'"
 )
 _REFUSED: Mapping[str, tuple[str, str, str]] = {
     "archive": ("an archive", "Unpack it, and name the files in it", ""),
     "excel": ("an Excel workbook", f"Save it as `CSV UTF-8`, {_INSTEAD}", ""),
     "document": ("a document of a word processor", f"Save it as plain text (UTF-8), {_INSTEAD}", ""),
-    "pdf": ("PDF", f"Extract its text, {_INSTEAD}", "pdftotext {old} {new}"),
+    "pdf": ("PDF", f"Extract its text, {_INSTEAD}", "pdftotext - -"),
     "markup": ("HTML or XML", _AS_TEXT, ""),
     "wikiextractor": ("WikiExtractor's output with tags", "Extract it with `--json`, which writes JSON lines", ""),
     "subtitles": ("subtitles", f"Remove numbers and times, {_INSTEAD}", _NO_TIMES),
     "tokens": ("a list of annotated words", "Write one sentence per line; CoNLL-U needs `# text =` lines", ""),
-    "numbered": ("a list of numbered lines", f"Remove the numbers, {_INSTEAD}", "{read} | cut -f 2- > {new}"),
+    "numbered": ("a list of numbered lines", f"Remove the numbers, {_INSTEAD}", "cut -f 2-"),
     "utf-16": ("{encoding}, not UTF-8", f"Save it as UTF-8 (in Excel: `CSV UTF-8`), {_INSTEAD}",
-               "{read} | iconv -f {encoding} -t UTF-8 > {new}"),
+               "iconv -f {encoding} -t UTF-8"),
     "python": ("a list of printed Python dictionaries", "Write them as JSON lines, with `json.dumps`", ""),
-    "returns": ("text with old line ends", f"Write line feeds, {_INSTEAD}", "{read} | tr '\\r' '\\n' > {new}"),
+    "returns": ("text with old line ends", f"Write line feeds, {_INSTEAD}", "tr '\\r' '\\n'"),
     "warc": ("a web archive (WARC)", _AS_TEXT, ""),
-    "git-lfs": ("a pointer of Git LFS in place of the file", "Fetch the file itself", "git lfs pull"),
+    "git-lfs": ("a pointer of Git LFS in place of the file", "Fetch the file itself: `git lfs pull`", ""),
     "pickle": ("a pickle", "Write its texts as JSON lines", ""),
     "binary": ("not text", "Convert it to plain text in UTF-8", ""),
     "empty": ("empty", "Take it out, or restore it", ""),
 }  # fmt: skip
-"""What each kind is called, what to do, and with which command, if there is one."""
+"""What each kind is called, what to do, and the command that does it (see `convert`), if there is one."""
 
 
 def refuse(path: str | Path, content: Content) -> str:
@@ -434,10 +434,14 @@ def refuse(path: str | Path, content: Content) -> str:
     """
     if content.kind not in _REFUSED:
         return ""
-    old, name = quote(str(path)), PurePosixPath(str(path).removesuffix(content.compression))
-    new = quote(str(name.with_suffix(f".plain{name.suffix if content.kind in ('utf-16', 'returns') else '.txt'}")))
-    read = f"{_COMPRESSIONS[content.compression].command if content.compression else 'cat'} {old}"
-    kind, remedy, command = (
-        text.format(encoding=content.encoding, read=read, old=old, new=new) for text in _REFUSED[content.kind]
-    )
-    return f"is {kind}. {remedy}" + (f": `{command}`." if command else ".")
+    kind, remedy, command = (text.replace("{encoding}", content.encoding) for text in _REFUSED[content.kind])
+    name = PurePosixPath(str(path).removesuffix(content.compression))
+    ending = name.suffix if content.kind in ("utf-16", "returns") else ".txt"
+    return f"is {kind}. {remedy}" + (f": `{convert(path, command, ending, content.compression)}`." if command else ".")
+
+
+def convert(path: str | Path, command: str, ending: str, compression: str = "") -> str:
+    """Return the shell command that pipes a file, decompressed, through another into a new one of that ending."""
+    name = PurePosixPath(str(path).removesuffix(compression))
+    read = _COMPRESSIONS[compression].command if compression else "cat"
+    return f"{read} {quote(str(path))} | {command} > {quote(str(name.with_suffix(f'.plain{ending}')))}"

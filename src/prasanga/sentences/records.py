@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,7 +23,7 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.formats import COMPRESSED, HEAD, open_decompressed, recognize, refuse
+from prasanga.base.formats import COMPRESSED, HEAD, convert, find_compression, open_decompressed, recognize, refuse
 from prasanga.sentences.corpus import (
     Errors,
     Format,
@@ -161,7 +161,7 @@ def _read_json_lines(shard: Shard, counts: ReadingReport) -> _Found:
                 f' {{"{shard.field}": "..."}}; write `format: json` for an array. Correct it, {_SKIP}.'
             )
         else:
-            yield _text_in_json(record, f"line {line}", number, shard.field)
+            yield _text_in_json(record, f"line {line}", number, shard)
         number += 1
 
 
@@ -191,29 +191,31 @@ def _read_json(shard: Shard, counts: ReadingReport) -> _Found:
             )
         else:
             record = {shard.field: record} if isinstance(record, str) else record
-            yield _text_in_json(record, f"record {number} (from 0)", number, shard.field)
+            yield _text_in_json(record, f"record {number} (from 0)", number, shard)
             number += 1
     if problem:
         raise InputError(f"{shard.path}: {problem.rstrip('.')}.")
 
 
-def _text_in_json(record: object, place: str, number: int, field: str) -> Record | _UnusableError:
-    """Return the text under `field` of an object as a record."""
-    text: Any = record
+def _text_in_json(record: object, place: str, number: int, shard: Shard) -> Record | _UnusableError:
+    """Return the text in the field of an object as a record."""
+    field, text = shard.field, cast(Any, record)
     # a name may itself have a dot in it
     for name in [field] if isinstance(record, dict) and field in record else field.split("."):
         if not isinstance(text, dict) or name not in text:
             names = list(_name_fields(record))
-            lists = [
-                f", or take {name} out (`jq -c '.{name}' FILE > NEW.jsonl`)" for name in names if name.endswith("[]")
-            ]
             found = _listed("Fields", names) if isinstance(record, dict) else f"Found: {_shorten(record)}"
             array = "; an array is `format: json`" if isinstance(record, list) else ""
+            lists = [name for name in names if name.endswith("[]")]
             if isinstance(record, dict) and record and all(isinstance(value, dict) for value in record.values()):
-                lists = [", or take its records out (`jq -c '.[]' FILE > NEW.jsonl`)"]
+                lists = ["[]"]
+            jq = [
+                convert(shard.path, f"jq -c '.{name}'", ".jsonl", find_compression(shard.path)) for name in lists[-1:]
+            ]
+            take_out = f", or take the records in it out, and name the new file: `{jq[0]}`" if jq else ""
             return _UnusableError(
                 f"{place} has no field {name!r} (`field: {field}`). {found}{array}. Write the one with the text as"
-                f" `field:` of this entry of `corpus.texts`{''.join(lists[-1:])}, {_SKIP}."
+                f" `field:` of this entry of `corpus.texts`{take_out}, {_SKIP}."
             )
         text = text[name]
     if not isinstance(text, str) or not _is_unicode(text):

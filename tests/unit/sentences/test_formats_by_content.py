@@ -117,7 +117,12 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         {"format": "text"},
         r"is UTF-16, not UTF-8\. .*iconv",
     ),
-    "PDF stated as text": ("a.txt", b"%PDF-1.7", {"format": "text"}, r"is PDF\. Extract its text.*`pdftotext"),
+    "PDF stated as text": (
+        "a.txt",
+        b"%PDF-1.7",
+        {"format": "text"},
+        r"is PDF\. Extract its text.*`cat .*a\.txt \| pdftotext - - > ",
+    ),
     "a pickle": ("a.txt", b"\x80\x04}.", {}, r"is a pickle\. Write its texts as JSON lines\.$"),
     "text as Parquet": ("a.parquet", "ফুল।", {}, r"is text, not parquet\. Write `format: text`"),
     "an array as lines": (
@@ -144,13 +149,13 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "a.json",
         lines([{"data": RECORDS}], indent=1),
         {},
-        r"take data\[\] out \(`jq -c '\.data\[\]' FILE > NEW\.jsonl`\)",
+        r"`cat \S+/a\.json \| jq -c '\.data\[\]' > \S+/a\.plain\.jsonl`",
     ),
     "objects by key": (
         "a.json",
         lines([{"x": RECORDS[0], "y": RECORDS[1]}]),
         {},
-        r"'x\.text'.*take its records out \(`jq",
+        r"'x\.text'.*`cat \S+ \| jq -c '\.\[\]' >",
     ),
     "numbers": ("a.json", "[1, 2]", {}, r"record 0 \(from 0\) has no field 'text' .*Found: 1"),
     "columns": (
