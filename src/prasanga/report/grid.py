@@ -363,26 +363,6 @@ def glosses_of(categories: Mapping[str, Any]) -> Mapping[str, str]:
     return glosses
 
 
-def measured_words(words: pl.DataFrame, category: str) -> pl.DataFrame:
-    """Return the standardized associations of the target words of a category over the fixed lengths.
-
-    Models whose words all have the same association are left out, as are associations that are not finite.
-
-    Args:
-        words: associations of single words.
-        category: one of the study's.
-
-    Returns:
-        A row for each model and word, each word of a set once: the columns of `words`, and `value`, the standardized
-        association.
-    """
-    targets = words.filter(pl.col("role").is_in(["x", "y"]), category=category, segment_length=MEAN)
-    word, value = ["model", "role", "stimulus"], pl.col("association")
-    once = targets.filter(value.is_finite()).sort(*word, "association").unique(word, keep="first", maintain_order=True)
-    spread = value.std(ddof=1).over("model").replace(0.0, None)
-    return once.with_columns(value=(value - value.mean().over("model")) / spread).filter(pl.col("value").is_finite())
-
-
 def title_of_set(word_set: Mapping[str, Any]) -> str:
     """Return the name of a word set as a reader sees it."""
     return str(word_set.get("gloss") or word_set["name"]).replace("_", " ")

@@ -391,7 +391,7 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         category: one of the categories.
         width: "column" (3.3 in) or "page" (6.8 in).
     """
-    table = tables.measured_words(words, category)
+    table = _standardize_words(words, category)
     if table.is_empty():
         raise NothingToDrawError("no target word has an association.")
     about, font, wide = categories[category], SIZES[width]["font"], WIDTHS[width] * 72
@@ -416,6 +416,20 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
     # it may be wider than the panel, which shares its row with the words
     figure.axes[-1].set_xlabel(f"← nearer to {b}      nearer to {a} →", loc="right")
     return figure
+
+
+def _standardize_words(words: pl.DataFrame, category: str) -> pl.DataFrame:
+    """Return the standardized associations of the target words of a category over the fixed lengths.
+
+    Models whose words all have the same association are left out, as are associations that are not finite.
+
+    Each word of a set has one row per model: the columns of `words`, and `value`, the standardized association.
+    """
+    targets = words.filter(pl.col("role").is_in(["x", "y"]), category=category, segment_length=tables.MEAN)
+    word, value = ["model", "role", "stimulus"], pl.col("association")
+    once = targets.filter(value.is_finite()).sort(*word, "association").unique(word, keep="first", maintain_order=True)
+    spread = value.std(ddof=1).over("model").replace(0.0, None)
+    return once.with_columns(value=(value - value.mean().over("model")) / spread).filter(pl.col("value").is_finite())
 
 
 def _label_words(words: Iterable[str], glosses: Mapping[str, str], font: float, room: float) -> Iterable[str]:
