@@ -8,7 +8,6 @@ import io
 import json
 import pickle
 import tracemalloc
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,10 @@ import pytest
 
 from prasanga.base.errors import InputError
 from prasanga.sentences.corpus import Format, Shard
+from prasanga.sentences.corpus import ReadingReport as Counts
 from prasanga.sentences.records import Record, read_records, word_of
 
 FORMATS: tuple[Format, ...] = ("jsonl", "parquet", "dataset", "extracted")
-
-
-@dataclass
-class Counts:
-    bytes: int = 0
-    lines: int = 0
-    skipped_lines: int = 0
-    documents: int = 0
 
 
 def shard_of(path: Path, format: Format, **options: Any) -> Shard:
