@@ -286,7 +286,8 @@ def _explain_adapter(name: str, adapter: Mapping[str, Any]) -> str:
     what = f"it has an {_ADAPTER}, so it is an adapter ({kind}) to the model {base}"
     if "PROMPT" in kind or "TUNING" in kind:
         return f"{what} that cannot be merged into it. Measure {base}, or train an adapter that can, such as LoRA."
-    own = (adapter.get("auto_mapping") or {}).get("base_model_class") or "AutoModelForMaskedLM"
+    mapping = adapter.get("auto_mapping")
+    own = (mapping if isinstance(mapping, dict) else {}).get("base_model_class") or "AutoModelForMaskedLM"
     task, merged = _ADAPTED.get(str(adapter.get("task_type"))), f"{name.rstrip('/')}-merged"
     model = own if task is None else f"AutoModel{task}"
     return (
@@ -446,7 +447,8 @@ def find_sentence_vector(source: FoundModel, options: ModelOptions, *, required:
         elif kind not in (*_KEEPING, "Pooling"):
             problems.append(f"modules.json has {path or kind} ({kind}), which is not computed here")
     prompts = read_settings(source, "config_sentence_transformers.json")
-    if prompt := (prompts.get("prompts") or {}).get(prompts.get("default_prompt_name")):
+    listed = prompts.get("prompts")
+    if isinstance(listed, dict) and (prompt := listed.get(str(prompts.get("default_prompt_name")))):
         problems.append(f"config_sentence_transformers.json has the default prompt {prompt!r}, which is not added here")
     lowers = read_settings(source, "sentence_bert_config.json").get("do_lower_case")
     if lowers and not (read_settings(source, "tokenizer_config.json") | options.tokenizer).get("do_lower_case"):
@@ -456,7 +458,7 @@ def find_sentence_vector(source: FoundModel, options: ModelOptions, *, required:
     if required and problems:
         raise InputError(
             f"model {source.name}: {problems[0]}. Name the vector of a sentence under this model in the config:"
-            f" `sentence_vector: {pooling or 'mean'}`, or cls, mean, last, word; it is pooled and nothing else."
+            f" `sentence_vector: {pooling or 'mean'}`, or cls, mean, last, word; that is pooled, and no more."
         )
     return (None, problems[0]) if problems else (pooling, "")
 

@@ -70,7 +70,7 @@ def test_a_pooling_that_is_not_known_is_refused_with_what_to_write(
     said = (
         f"model {folder}: 1_Pooling/config.json has {found}; allowed is one of the modes cls, mean, lasttoken. Name the"
         " vector of a sentence under this model in the config: `sentence_vector: mean`, or cls, mean, last, word;"
-        " it is pooled and nothing else."
+        " that is pooled, and no more."
     )
     with pytest.raises(InputError) as error:
         check_model(folder, sentence_vector="auto")
