@@ -11,8 +11,6 @@ from prasanga.methods import method_named
 
 task = Task(snakemake, "associations")
 methods, models, band = task.params.methods, task.params.models, task.params.band
-permuted = {name: method_named(name).permuted for name in methods}
-paths = {name: f"results/{method_named(name).tables[0].path}" for name in methods}
 
 
 def read(files: Iterable[str]) -> list[pa.Table]:
@@ -25,25 +23,26 @@ for name, parts in methods.items():
     task.require_one_version(parts["estimates"], parts["words"], *parts["twins"].values())
     twins = {model: read(files) for model, files in parts["twins"].items()}
     tokenizers = dict(zip(parts["tokenizers"], read(parts["tokenizers"].values()), strict=True))
-    gathered = gather(read(parts["estimates"]), twins, permuted=permuted[name])
-    adjusted = adjust(gathered, pa.concat_tables(read(parts["words"])), read(parts["coverage"]), tokenizers)
-    effects[name], words[name] = adjusted
+    gathered = gather(read(parts["estimates"]), twins, permuted=method_named(name).permuted)
+    of_words = pa.concat_tables(read(parts["words"]))
+    effects[name], words[name] = adjust(gathered, of_words, read(parts["coverage"]), tokenizers)
 made_from = task.describe()
 for name, table in correct_tests(effects).items():
-    path, parts = paths[name], methods[name]
+    path, parts = f"results/{method_named(name).tables[0].path}", methods[name]
     task.write(f"{path}.parquet", table, made_from)
     task.write_csv(f"{path}.csv", select_for_csv(table, task.params.language))
     task.write(f"{path}_words.parquet", words[name], made_from)
-    if parts["templates"]:
-        task.require_one_version(parts["templates"])
-        templates = pa.concat_tables(read(parts["templates"]))
-        task.write(f"{path}_templates.parquet", templates, task.describe(inputs=parts["templates"]))
+    if files := parts["templates"]:
+        task.require_one_version(files)
+        templates = pa.concat_tables(read(files))
+        task.write(f"{path}_templates.parquet", templates, task.describe(inputs=files))
         task.write_csv(f"{path}_templates.csv", templates)
     if name == "ceat":
-        task.require_one_version(parts["resamples"], parts["convergence"])
-        resamples, categories = pa.concat_tables(read(parts["resamples"])), task.params.categories
-        between = differences(table, resamples, words[name], categories, models=models)
-        of_draws = task.describe({"band": band, "models": models}, [*parts["resamples"], *parts["convergence"]])
+        files = [*parts["resamples"], *parts["convergence"]]
+        task.require_one_version(files)
+        of_draws = task.describe({"band": band, "models": models}, files)
+        resamples, convergence = (pa.concat_tables(read(parts[part])) for part in ("resamples", "convergence"))
+        between = differences(table, resamples, words[name], task.params.categories, models=models)
         task.write(f"{path}_differences.parquet", between, of_draws)
         task.write(f"{path}_settling.parquet", settling(table, between, band=band), of_draws)
-        task.write(f"{path}_convergence.parquet", pa.concat_tables(read(parts["convergence"])), of_draws)
+        task.write(f"{path}_convergence.parquet", convergence, of_draws)
