@@ -93,14 +93,14 @@ def local_paths(shards: Iterable[Shard]) -> list[str]:
 def _group_files(shards: Mapping[str, Shard]) -> dict[str, list[Shard]]:
     """Put small local files that follow each other in an entry of the config together, by the name of the first."""
     groups: dict[str, list[Shard]] = {}
-    last: list[Shard] = []
+    entry, n_bytes = None, 0  # of the last group; no entry of a large or remote file
     for name, shard in shards.items():
-        together = [*last, shard]
-        small = all(each.is_whole and each.text == shard.text and not is_remote(each.path) for each in together)
-        if last and small and sum(each.bytes_on_disk for each in together) <= _READ_TOGETHER:
-            last.append(shard)
+        own = shard.text if shard.is_whole and not is_remote(shard.path) else None
+        if own is not None and own == entry and n_bytes + shard.bytes_on_disk <= _READ_TOGETHER:
+            groups[next(reversed(groups))].append(shard)
+            n_bytes += shard.bytes_on_disk
         else:
-            last = groups[name] = [shard]
+            groups[name], entry, n_bytes = [shard], own, shard.bytes_on_disk
     return groups
 
 
