@@ -177,6 +177,17 @@ def test_a_run_without_a_terminal_says_how_far_it_is(tmp_path: Path, capsys: pyt
         assert watch.finds_kill() is killed
 
 
+def test_a_run_goes_on_where_nobody_reads_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def close(_: object) -> None:
+        (tmp_path / "asked").touch()
+        raise BrokenPipeError
+
+    monkeypatch.setattr(Watch, "report", close)
+    monkeypatch.setattr("prasanga.cli.running._EVERY", 0.05)
+    assert follow([sys.executable, "-c", "import time; time.sleep(0.3)"], watch=Watch(tmp_path)) == 0
+    assert (tmp_path / "asked").exists()
+
+
 def test_a_study_has_one_run_at_a_time(tmp_path: Path) -> None:
     told = rf"is being run already, by process {os.getpid()} on .*since"
     with only_run(tmp_path):

@@ -332,14 +332,16 @@ def follow(line: Sequence[str], held: int | None = None, watch: Watch | None = N
         stdin=subprocess.DEVNULL,
     )
     if n_signals:
-        os.killpg(process.pid, signal.SIGINT)
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGINT)
     if held is not None:
         os.write(held, f" (to stop it: kill -INT -- -{process.pid})".encode())
     while process.returncode is None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(_EVERY)
         if process.returncode is None and watch:
-            watch.report()
+            with suppress(OSError, ValueError):  # a closed pipe, a full disk: the run goes on
+                watch.report()
     if process.returncode < 0:
         with suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)  # no job goes on alone
