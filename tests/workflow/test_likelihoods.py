@@ -355,12 +355,18 @@ def add_models(study: Study) -> None:
     study.configure({"models": {"reads": {"train": {**TINY, "seed": 4}, "stages": ["embeddings"]}, "says": decoder}})
 
 
+def change_a_pair_and_add_a_set(study: Study) -> None:
+    both = "The rose in {0} garden smells sweet.,The grass in {0} garden"
+    study.edit("garden.csv", both.format("the"), both.format("my"))
+    add_a_set(study)
+
+
 # The parts of a change have no job in common but those that gather, so that one plan shows what each runs.
 CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
     "nothing that counts": (change_nothing_that_counts, {}),
     # the set that neither is changed nor new is not scored again
     "a pair, and one set more": (
-        lambda s: (s.edit("garden.csv", "The rose in the garden smells", "The rose in my garden smells"), add_a_set(s)),
+        change_a_pair_and_add_a_set,
         {"read_pairs": 1, "score_pairs": 3, **PERCENTAGES},
     ),
     # the decoder, which has one measure, is not asked again; the encoder-decoder needs sentinels no more
