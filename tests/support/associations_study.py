@@ -9,32 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from small_study import SMALL, Study, copy_code, write_texts
+from small_study import CONFIGS, Study, copy_code, write_texts
 
-TINY = {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 3}
-CONFIG = {
-    "corpus": {"root": "texts", "texts": [{"files": "demo.txt"}]},
-    "categories": ["C1"],
-    "samples": {"lengths": [9, 25], "contexts_per_stimulus": 3},
-    "models": {"tiny": {"train": TINY}},
-    "embeddings": {"buckets": 1, "audit": {"unknown": 1}},  # the text is too short to have a hyphen
-    "associations": {"n_samples": 60, "n_resamples": 30, "n_shuffles": 20, "n_permutations": 200},
-    "calibration": {"repetitions": 20, "shifts": [1.0]},
-    "seat": {"categories": ["C1", "GA1"]},
-    "static": {
-        "categories": ["C1", "C5"],
-        "forms": "pooled",
-        "vectors": {
-            "word2vec": {"train": {"method": "word2vec", "dimensions": 8, "minimum_count": 1, "epochs": 1}},
-            "glove": {"train": {"method": "glove", "dimensions": 8, "minimum_count": 1, "epochs": 2}},
-            "given": {"path": "given.txt"},
-        },
-    },
-    "comparison": {"paper": "sadhu2024", "models": {"tiny": "banglabert_large_generator"}},
-    "pairs": {"sets": {}},
-    "log_probability": {"categories": [], "traits": []},
-    "report": SMALL["report"],
-}
+CONFIG = CONFIGS["associations"]
 SETS = {
     "C1": ("flowers", "insects", "pleasant", "unpleasant"),
     "C5": ("male_terms", "female_terms", "career", "family"),

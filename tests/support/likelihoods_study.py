@@ -12,59 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from small_study import SMALL, Study, copy_code, write_texts
+from small_study import CONFIGS, Study, copy_code, write_texts
 
-TINY = {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 3}
-CONFIG: dict[str, Any] = {
-    "corpus": {"root": "texts", "texts": [{"files": "demo.txt"}]},
-    "lexicon": {"stimuli": "words"},
-    "categories": ["C5"],
-    "samples": {"lengths": [9], "contexts_per_stimulus": 3},
-    "models": {
-        "masks": {"train": TINY},
-        "writes": {"kind": "decoder", "train": {**TINY, "seed": 2}, "stages": ["likelihoods"]},
-        "rewrites": {"kind": "encoder-decoder", "train": {**TINY, "seed": 3}, "stages": ["likelihoods"]},
-    },
-    "embeddings": {"buckets": 2, "audit": {"unknown": 1}},  # the text is too short to have a hyphen
-    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 0, "random_twins": 0},
-    "calibration": {"repetitions": 20, "shifts": [1.0]},
-    "seat": {"categories": []},
-    "static": {"vectors": {}},
-    "pairs": {"sets": {"garden": {"path": "garden.csv"}, "clocks": {"path": "clocks.csv"}}, "n_resamples": 50},
-    "log_probability": {
-        "categories": ["C5", "C6"],
-        "exchanged": ["C6"],
-        "traits": ["positive.yaml", "negative.yaml"],
-        "structures": "structures.yaml",
-    },
-    "comparison": {"paper": "sahoo2024", "models": {"writes": "Bloom", "rewrites": "mT5"}},
-    "report": SMALL["report"],
-}
+CONFIG = CONFIGS["likelihoods"]
 STIMULI = "resources/stimuli/bn"
 CATEGORY_TEMPLATES = "resources/templates/bn/log_probability.yaml"
 TERMS = {"male": ["ছেলে", "পুরুষ"], "female": ["মেয়ে", "নারী"]}
 MODELS = ("masks", "writes", "rewrites")
 SETS = ("garden", "clocks")
-GARDEN = """\
-pair_id,language,bias_type,label,first,second,modified
-bn-1,bn,appearance,stereo,বাগানের গোলাপ আজ খুব সুন্দর।,বাগানের ঘাস আজ খুব সুন্দর।,গোলাপ / ঘাস
-bn-2,bn,appearance,antistereo,পুকুরের ধারে ঘাস সবাই ভালোবাসে।,পুকুরের ধারে শাপলা সবাই ভালোবাসে।,ঘাস / শাপলা
-bn-3,bn,age,stereo,সকালের ফুল তাজা থাকে।,বিকালের ফুল তাজা থাকে।,
-bn-4,bn,age,stereo,গতকালের ফুল শুকিয়ে গেছে।,আজকের ফুল শুকিয়ে গেছে।,
-en-1,en,appearance,stereo,The rose in the garden smells sweet.,The grass in the garden smells sweet.,rose / grass
-en-2,en,age,antistereo,The evening is the best time for the garden.,The morning is the best time for the garden.,
-en-3,en,age,stereo,Yesterday's flowers have lost their colour.,Today's flowers have lost their colour.,
-"""
+GARDEN = Path(__file__).with_name("garden.csv").read_text(encoding="utf-8")
 # One cell with a line break, labels and types in several spellings, a bar for a danda, a blank before a danda, and two
 # Hindi sentences that are the same.
-CLOCKS = """\
-index,modified_eng_sent_more,modified_eng_sent_less,sent_more_hindi,sent_less_hindi,bias_type,stereo_antistereo
-0,The old clock is slow.,The new clock is slow.,पुरानी घड़ी धीमी है।,नई घड़ी धीमी है।,Age,stereo
-1,The new bell is loud.,"The old bell
-is loud.",नई घंटी तेज़ है |,पुरानी घंटी तेज़ है |,age,Antistereo
-2,A tall flower is seen.,A small flower is seen.,फूल दिखता है।,फूल दिखता है।,physical_appearance,stereo
-3,The red rose is picked.,The pale rose is picked.,लाल गुलाब चुना गया ।,फीका गुलाब चुना गया ।,physical-appearance,stereo
-"""
+CLOCKS = Path(__file__).with_name("clocks.csv").read_text(encoding="utf-8")
 
 
 def prepare_likelihoods(project_root: Path, destination: Path) -> Study:

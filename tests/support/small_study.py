@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import yaml
 from forks import run_snakemake
 
@@ -21,23 +22,10 @@ CODE = (
 )
 EVERY = Path(__file__).parents[1] / "golden/every/study.yaml"
 """A study with every method, on tiny models that are trained in the run."""
-SMALL = {
-    "categories": ["C1", "C5"],
-    "samples": {"lengths": [9, ">75"], "contexts_per_stimulus": 3},
-    "models": {
-        "tiny-a": {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 4, "seed": 1}},
-        "tiny-b": {"train": {"hidden_size": 24, "heads": 2, "layers": 2, "steps": 4, "seed": 2}},
-    },
-    "embeddings": {"buckets": 1},
-    "associations": {"n_samples": 40, "n_resamples": 20, "n_shuffles": 20, "random_twins": 0},
-    "calibration": {"repetitions": 0},
-    "seat": {"categories": []},
-    "static": {"vectors": {}},
-    "pairs": {"sets": {}},
-    "log_probability": {"categories": [], "traits": []},
-    # drawing takes longer than all else in so small a study
-    "report": {"formats": ["svg"], "widths": ["page"]},
-}
+CONFIGS: dict[str, dict[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("study_configs.yaml").read_text(encoding="utf-8")
+)
+SMALL = CONFIGS["small"]
 
 
 @dataclass
@@ -108,6 +96,22 @@ class Study:
         """The study elsewhere, times and all."""
         shutil.copytree(self.root, destination, symlinks=True)
         return Study(destination)
+
+    def check_results(self, name: str, *beginnings: str) -> None:
+        """Check that the results whose paths begin so are those of `tests/workflow/results_of_<name>.txt`.
+
+        Sentences and what is kept for later studies are passed over. Every table must carry what made it.
+        """
+        results = self.root / "results"
+        files = [path for path in results.rglob("*") if path.is_file() and not {"kept", "store"} & set(path.parts)]
+        names = sorted(path.relative_to(results).as_posix() for path in files)
+        listed = Path(__file__).parents[1] / f"workflow/results_of_{name}.txt"
+        assert [each for each in names if each.startswith(beginnings) and not each.startswith("sentences/")] == (
+            listed.read_text(encoding="utf-8").splitlines()
+        )
+        for path in (path for path in files if path.suffix == ".parquet"):
+            metadata = {key.decode() for key in pq.read_schema(path).metadata or {}}
+            assert {"prasanga.stage", "prasanga.version", "prasanga.inputs", "prasanga.fingerprint"} <= metadata, path
 
 
 def copy_code(

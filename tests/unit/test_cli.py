@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from huggingface_hub.errors import OfflineModeIsEnabled
+from tables import read_cases
 from typer.testing import CliRunner
 
 from prasanga import __version__, cli
@@ -251,18 +252,7 @@ def test_the_same_line_goes_on_and_another_does_not_write_over_a_study(
     assert (here / "mine/study.yaml").read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--pairs", "none"), "--pairs: no file none, and no shipped set of that name; shipped: demo."),
-        (("--language", "xx"), "`language` is 'xx', and there are no words of it"),
-        (("--corpus", "texst"), "--corpus: no file or folder fits 'texst'. Name one"),
-        (("--cores", "two"), "'two'. Write a number such as 4, or all."),
-        (("--categories", "C1,C99"), "names 'C99', which the lexicon does not have. Allowed: C1, C2,"),
-        (("--lengths", "9"), "--lengths and --limit are about CEAT, which needs texts. Name them: --corpus."),
-        (("--lengths", "9,x", "--corpus", "."), "`samples.lengths.1` is 'x'; allowed: "),
-    ],
-)
+@pytest.mark.parametrize(("options", "said"), read_cases(__file__, "measure_mistakes"))
 def test_what_cannot_be_measured_is_told_and_nothing_is_written(
     here: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], said: str
 ) -> None:

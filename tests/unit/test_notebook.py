@@ -14,6 +14,7 @@ import pytest
 import torch
 import yaml
 from scoring_models import build
+from tables import read_cases
 
 import prasanga
 from prasanga.associations import Ceat, ceat, effect_size, seat, weat
@@ -108,16 +109,7 @@ def test_an_estimate_is_a_table_and_a_picture(found: tuple[Ceat, Planted]) -> No
     assert [len(line.get_xdata()) for line in axes.lines[::2]] == [10, 10]
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"texts": "The rose is red."}, "texts: give a list of texts"),
-        ({"texts": [1]}, "texts: give a list of texts"),
-        ({"language": "xx"}, "language: 'xx'. Write 'bn' or 'hi' or 'en'."),
-        ({"category": "C99"}, "`category` in the config names 'C99'"),
-        ({"texts": ["nothing of it"]}, "texts: no word of flowers and none of insects"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "said"), read_cases(__file__, "notebook_mistakes"))
 def test_what_cannot_be_measured_is_told(changes: dict[str, Any], said: str) -> None:
     asked: dict[str, Any] = {"category": "C1", "texts": ["The rose is red."], "language": "en", **changes}
     with pytest.raises(InputError) as told:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tables import read_cases
 
 SCRIPTS = Path(__file__).parents[2] / "workflow/queue"
 # As the manuals of the three have it, cut to what matters.
@@ -149,17 +150,7 @@ def test_what_goes_wrong_with_a_queue_ends_no_job(
     assert said in told
 
 
-@pytest.mark.parametrize(
-    ("engine", "answer", "number"),
-    [
-        ("lsf", "Job <17> is submitted to default queue <normal>.", "17"),
-        ("lsf", "Welcome, 5 news!\nJob <17> is submitted to queue <gpu>.", "17"),
-        ("pbs", "17.pbs01.example.org", "17.pbs01.example.org"),
-        ("pbs", "17", "17"),
-        ("sge", "17", "17"),
-        ("sge", "You have 3 messages\n17", "17"),
-    ],
-)
+@pytest.mark.parametrize(("engine", "answer", "number"), read_cases(__file__, "submissions"))
 def test_a_submission_prints_the_number_and_forgets_older_jobs_of_it(
     engine: str, answer: str, number: str, tmp_path: Path
 ) -> None:

@@ -37,21 +37,13 @@ NAME = "  - {stimulus: সৌরভ, gloss: Sourav, group: name_consonant}\n"
 
 
 @pytest.fixture(scope="module")
-def measured(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     """The study, run to its end. Tests that change it take a copy (`study`)."""
 
     finish = partial(measured_associations, project_root)
     study = shared_study(tmp_path_factory, "associations", finish)
     yield study
     shutil.rmtree(study.root)
-
-
-@pytest.fixture
-def study(measured: Study, tmp_path: Path) -> Iterator[Study]:
-    """A copy of the study, for a test to change."""
-    copy = measured.copy(tmp_path / "study")
-    yield copy
-    shutil.rmtree(copy.root, ignore_errors=True)
 
 
 def table(study: Study, name: str) -> list[dict[str, Any]]:
@@ -86,61 +78,13 @@ UNKNOWN = "not adjusted: corpus frequency is not known, number of pieces is not 
 # What was measured.
 
 
-def test_the_results_are_exactly_these(measured: Study) -> None:
-    results = measured.root / "results"
-    found = {
-        path.relative_to(results).as_posix()
-        for folder in ("associations", "calibration", "report", "static")
-        for path in (results / folder).rglob("*")
-        if path.is_file()
-    }
-    found |= {"samples/templates.parquet"} & {f"samples/{path.name}" for path in (results / "samples").iterdir()}
-    vectors, tables, beside = ("word2vec", "glove", "given"), ("ceat", "seat", "weat"), ("differences", "settling")
-    layouts = ("ceat", "sadhu_table4", "sadhu_table5", "sahoo_table9")
-    figures = ("effect_by_length", "sample_modes", "scales", "settling", "convergence", "methods", "published")
-    assert found == {
-        "samples/templates.parquet",
-        *(f"report/{name}" for name in ("index.html", "methods_card.md", "data_card.md")),
-        "report/comparison.csv",
-        "report/comparison.md",
-        *(f"report/figures/{name}.svg" for name in figures),
-        *(
-            f"report/data/{name}_{part}"
-            for name in tables
-            for part in ("estimates.csv", "words.parquet", "strength.csv")
-        ),
-        *(f"report/data/ceat_{name}.parquet" for name in (*beside, "convergence")),
-        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths", "measured_sentences")),
-        *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
-        *("associations/multiverse.parquet", "associations/multiverse.csv", "report/data/multiverse.csv"),
-        *("report/tables/methods.csv", "report/tables/agreement.csv"),
-        *(f"associations/{name}{ending}" for name in tables for ending in (".parquet", ".csv", "_words.parquet")),
-        *(f"associations/ceat_{name}.parquet" for name in (*beside, "convergence")),
-        *(
-            f"associations/ceat/{model}{part}.parquet"
-            for model in ("tiny", "tiny-random")
-            for part in ("", ".words", ".resamples", ".convergence")
-        ),
-        *(
-            f"associations/seat/{model}{part}.parquet"
-            for model in ("tiny", "tiny-random")
-            for part in ("", ".words", ".templates")
-        ),
-        *("associations/seat_templates.parquet", "associations/seat_templates.csv", "report/data/seat_templates.csv"),
-        *(f"associations/weat/{name}{part}.parquet" for name in vectors for part in ("", ".words")),
-        *(f"calibration/{name}.{ending}" for name in tables for ending in ("parquet", "csv")),
-        "static/corpus.txt",
-        *(f"static/{name}.parquet" for name in vectors),
-        *(f"static/{name}.vectors.parquet" for name in ("word2vec", "glove")),
-    }
-    for path in results.rglob("*.parquet"):
-        if "store" not in path.parts:
-            metadata = {key.decode() for key in pq.read_schema(path).metadata}
-            assert {"prasanga.stage", "prasanga.version", "prasanga.inputs", "prasanga.fingerprint"} <= metadata, path
+def test_the_results_are_exactly_these(finished: Study) -> None:
+    folders = ("associations/", "calibration/", "report/", "static/")
+    finished.check_results("associations", *folders, "samples/templates.parquet")
 
 
-def test_p_is_corrected_over_all_methods(measured: Study) -> None:
-    tables = {method: table(measured, method) for method in ("ceat", "seat", "weat")}
+def test_p_is_corrected_over_all_methods(finished: Study) -> None:
+    tables = {method: table(finished, method) for method in ("ceat", "seat", "weat")}
     rows = [row for rows in tables.values() for row in rows]
     assert all(row["p_association"] == max(row["p_stimuli"], row["p_attributes"]) for row in rows)
     # CEAT at single lengths is not tested
@@ -151,19 +95,19 @@ def test_p_is_corrected_over_all_methods(measured: Study) -> None:
     assert [row["p_association_holm"] for row in tested] == pytest.approx(holm(p))
     assert [row["p_association_bh"] for row in tested] == pytest.approx(benjamini_hochberg(p))
     for method, of_method in tables.items():
-        as_csv = pl.read_csv(measured.root / f"results/associations/{method}.csv")
+        as_csv = pl.read_csv(finished.root / f"results/associations/{method}.csv")
         expected = [row["p_association_holm"] for row in of_method]
         assert as_csv["p_holm"].drop_nulls().to_list() == pytest.approx([p for p in expected if p is not None])
         assert as_csv["p_holm"].is_null().to_list() == [p is None for p in expected]
 
 
-def test_twins_stand_beside_their_model_and_are_no_rows(measured: Study) -> None:
-    ceat, seats = table(measured, "ceat"), table(measured, "seat")
+def test_twins_stand_beside_their_model_and_are_no_rows(finished: Study) -> None:
+    ceat, seats = table(finished, "ceat"), table(finished, "seat")
     assert {row["model"] for row in (*ceat, *seats)} == {"tiny"}
     assert [row["segment_length"] for row in ceat] == ["mean", "9", "25"]
     assert [row["category"] for row in seats] == ["C1", "GA1"]
     key = ("category", "segment_length")
-    rows = [*table(measured, "ceat/tiny-random"), *table(measured, "seat/tiny-random")]
+    rows = [*table(finished, "ceat/tiny-random"), *table(finished, "seat/tiny-random")]
     assert {row["twin"] for row in rows} == set(range(8))
     for row in (*ceat, *seats):
         twins = [twin for twin in rows if all(twin.get(name) == row.get(name) for name in key)]
@@ -180,7 +124,7 @@ def test_twins_stand_beside_their_model_and_are_no_rows(measured: Study) -> None
     # each context is read by one twin at most, so that all of them read no more than the model
     for length in ("9", "25", "templates"):
         of_model, of_twins = (
-            pl.read_parquet(measured.root / f"results/embeddings/{name}/{length}/*.parquet").select(
+            pl.read_parquet(finished.root / f"results/embeddings/{name}/{length}/*.parquet").select(
                 "stimulus", "occurrence_id"
             )
             for name in ("tiny", "tiny-random")
@@ -190,19 +134,19 @@ def test_twins_stand_beside_their_model_and_are_no_rows(measured: Study) -> None
     # what is not shown of a twin is not computed
     for twin in rows:
         assert (twin["shuffled_low"], twin["n_resamples"]) == (None, 0)
-    assert {row["twin_effect_size"] for row in table(measured, "weat")} == {None}  # vectors have no twins
-    assert {row["model"] for row in table(measured, "ceat_differences")} == {"tiny"}
+    assert {row["twin_effect_size"] for row in table(finished, "weat")} == {None}  # vectors have no twins
+    assert {row["model"] for row in table(finished, "ceat_differences")} == {"tiny"}
 
 
-def test_seat_is_that_of_the_stored_sentences(measured: Study) -> None:
-    vectors = read_embeddings(measured.root / "results/embeddings/tiny/templates.json")
-    sentences = pl.read_parquet(measured.root / "results/samples/templates.parquet")
-    for row in table(measured, "seat"):
-        sets = sets_of(measured, row["category"])
+def test_seat_is_that_of_the_stored_sentences(finished: Study) -> None:
+    vectors = read_embeddings(finished.root / "results/embeddings/tiny/templates.json")
+    sentences = pl.read_parquet(finished.root / "results/samples/templates.parquet")
+    for row in table(finished, "seat"):
+        sets = sets_of(finished, row["category"])
         items = [[vectors[word][1] for word in words] for words in sets]
         expected = seat(*items)
         assert closed(row["effect_size"], expected.effect_size)
-        targets, attributes = read_category(measured, row["category"]).units(sets)
+        targets, attributes = read_category(finished, row["category"]).units(sets)
         of_targets = judge_units(targets, expected.cosines.word_scores())
         of_attributes = judge_units(attributes, contributions(expected.cosines))
         assert closed(row["p_stimuli"], of_targets.p_value)
@@ -221,20 +165,20 @@ def test_seat_is_that_of_the_stored_sentences(measured: Study) -> None:
         assert describe_losses(row["lost"]) == ""
         scores = {
             each["stimulus"]: each["association"]
-            for each in table(measured, "seat_words")
+            for each in table(finished, "seat_words")
             if each["category"] == row["category"] and each["role"] in "xy"
         }
         assert [scores[word] for words in sets[:2] for word in words] == pytest.approx(list(expected.word_scores))
 
 
-def test_weat_is_that_of_the_stored_vectors(measured: Study) -> None:
-    rows = table(measured, "weat")
+def test_weat_is_that_of_the_stored_vectors(finished: Study) -> None:
+    rows = table(finished, "weat")
     assert [(row["model"], row["category"]) for row in rows] == [
         (name, category) for name in ("given", "glove", "word2vec") for category in ("C1", "C5")
     ]
     for row in rows:
-        vectors, missing = read_looked_up(measured.root / f"results/static/{row['model']}.parquet")
-        category = read_category(measured, row["category"])
+        vectors, missing = read_looked_up(finished.root / f"results/static/{row['model']}.parquet")
+        category = read_category(finished, row["category"])
         used, partners = select_words(category, vectors)
         targets, attributes = category.units(used)
         assert [row[f"n_{side}"] for side in "xyab"] == [*targets.sizes, *attributes.sizes]
@@ -252,33 +196,33 @@ def test_weat_is_that_of_the_stored_vectors(measured: Study) -> None:
         assert row["method"] == ("word2vec" if row["model"] != "glove" else "glove")
 
 
-def test_a_file_of_vectors_is_looked_up_by_all_forms(measured: Study) -> None:
-    rows = {row["stimulus"]: row for row in pq.read_table(measured.root / "results/static/given.parquet").to_pylist()}
-    assert ABSENT in next(describe_losses(row["lost"]) for row in table(measured, "weat") if row["model"] == "given")
+def test_a_file_of_vectors_is_looked_up_by_all_forms(finished: Study) -> None:
+    rows = {row["stimulus"]: row for row in pq.read_table(finished.root / "results/static/given.parquet").to_pylist()}
+    assert ABSENT in next(describe_losses(row["lost"]) for row in table(finished, "weat") if row["model"] == "given")
     assert rows[ABSENT]["vector"] is None
     assert rows["গোলাপ"]["forms"] == ["গোলাপ", "গোলাপের"]
-    lines = (measured.root / "given.txt").read_text(encoding="utf-8").splitlines()[1:]
+    lines = (finished.root / "given.txt").read_text(encoding="utf-8").splitlines()[1:]
     numbers = {line.split(" ")[0]: np.array(line.split(" ")[1:], dtype=np.float64) for line in lines}
     assert rows["গোলাপ"]["vector"] == pytest.approx((numbers["গোলাপ"] + numbers["গোলাপের"]) / 2, abs=1e-6)
     assert rows["শাপলা"]["vector"] == pytest.approx(numbers["শাপলা"], abs=1e-6)
 
 
-def test_lengths_are_compared_in_pairs(measured: Study) -> None:
-    effects = {row["segment_length"]: row for row in table(measured, "ceat")}
-    found = table(measured, "ceat_differences")
+def test_lengths_are_compared_in_pairs(finished: Study) -> None:
+    effects = {row["segment_length"]: row for row in table(finished, "ceat")}
+    found = table(finished, "ceat_differences")
     assert [(row["kind"], row["first"], row["second"]) for row in found] == [("length", "9", "25")]
     for row in found:
         short, long = (effects[length]["effect_size"] for length in ("9", "25"))
         assert closed(effects["mean"]["effect_size"], (short + long) / 2)
         assert closed(row["difference"], long - short)
         assert row["ci_low"] < row["ci_high"], row["note"]
-    settled = table(measured, "ceat_settling")
+    settled = table(finished, "ceat_settling")
     for row, difference in zip(settled, found, strict=True):
         distance = abs(difference["difference"])
         assert (row["longest"], row["band"]) == ("25", 0.1)
         assert closed(row["largest_distance"], distance)
         assert row["settled_length"] == ("9" if distance <= 0.1 else None)
-    steps = table(measured, "ceat_convergence")
+    steps = table(finished, "ceat_convergence")
     assert {row["model"] for row in steps} == {"tiny"}
     for length, row in effects.items():
         if length == "mean":
@@ -290,19 +234,19 @@ def test_lengths_are_compared_in_pairs(measured: Study) -> None:
         assert closed(mine[-1]["effect_random"], row["effect_random"])
 
 
-def test_the_study_stands_beside_the_paper(measured: Study, project_root: Path) -> None:
+def test_the_study_stands_beside_the_paper(finished: Study, project_root: Path) -> None:
     def keyed(rows: Iterable[Mapping[str, Any]], method: str | None = None) -> dict[tuple[str, ...], Mapping[str, Any]]:
         key = ("category", "model", "sample_mode", "segment_length")
         return {(method or row["method"], *(row.get(name, "") for name in key)): row for row in rows}
 
-    with (measured.root / "results/report/comparison.csv").open(encoding="utf-8", newline="") as file:
+    with (finished.root / "results/report/comparison.csv").open(encoding="utf-8", newline="") as file:
         compared = keyed(csv.DictReader(file))
     with (project_root / "resources/published/sadhu2024.csv").open(encoding="utf-8", newline="") as file:
         # our 60 draws are nearer to 1000 than to 5000
         published = keyed(row for row in csv.DictReader(file) if row["n_samples"] in ("", "1000"))
-    ceat = table(measured, "ceat")
+    ceat = table(finished, "ceat")
     random = [row | {"sample_mode": "random", "effect_size": row["effect_random"]} for row in ceat]
-    ours = {**keyed([*ceat, *random], "ceat"), **keyed(table(measured, "weat"), "weat")}
+    ours = {**keyed([*ceat, *random], "ceat"), **keyed(table(finished, "weat"), "weat")}
     assert set(compared) == {
         *(("ceat", "C1", "tiny", mode, length) for mode in ("fixed", "random") for length in ("9", "25")),
         *(("weat", category, name, "", "") for category in ("C1", "C5") for name in ("word2vec", "glove")),
@@ -315,13 +259,13 @@ def test_the_study_stands_beside_the_paper(measured: Study, project_root: Path) 
         assert closed(float(row["measured"]), effect)
         assert closed(float(row["difference"]), effect - printed)
         assert row["same_sign"] == str(effect * printed > 0).lower()
-    with (measured.root / "results/report/tables/sadhu_table4.csv").open(encoding="utf-8", newline="") as file:
+    with (finished.root / "results/report/tables/sadhu_table4.csv").open(encoding="utf-8", newline="") as file:
         heads = " ".join(next(csv.reader(file)))
     assert all(f"{method.upper()} {name}" in heads for method, _, name, *_ in ours), heads
 
 
-def test_the_page_shows_every_method(measured: Study) -> None:
-    page = (measured.root / "results/report/index.html").read_text(encoding="utf-8")
+def test_the_page_shows_every_method(finished: Study) -> None:
+    page = (finished.root / "results/report/index.html").read_text(encoding="utf-8")
     for words in ("SEAT: words in bleached sentences", "WEAT: static vectors", "word2vec", "glove", "given"):
         assert words in page, words
     assert "tiny-random" not in page

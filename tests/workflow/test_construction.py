@@ -9,12 +9,11 @@ import csv
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 import yaml
-from small_study import SMALL, Study, copy_code
+from small_study import CONFIGS, SMALL, Study, copy_code
 from tiny_models import build
 
 from prasanga.pairs import read_pairs
@@ -33,29 +32,7 @@ VOTES = {  # of three annotators
     ("kshatriya", "brave", "positive"): (1, 0, 1),
     ("dalit", "patient", "positive"): (0, 0, 0),
 }
-CONFIG: dict[str, Any] = {
-    **SMALL,
-    "models": {
-        "writes": {"path": "models/writes", "kind": "decoder", "cards": 0, "stages": ["likelihoods", "construction"]},
-        "translates": {
-            "path": "models/translates",
-            "kind": "encoder-decoder",
-            "cards": 0,
-            "stages": ["construction"],
-            "language_codes": {"en": "bn_IN", "hi": "bn_IN"},  # the only piece for a language that it has
-        },
-    },
-    "pairs": {"sets": {"clocks": {"path": "clocks.csv"}}},
-    "construction": {
-        "tuples": "tuples.csv",
-        "identities": "identities.yaml",
-        "templates": "resources/construction/en/templates.yaml",
-        "proposer": "writes",
-        "pairs": "clocks",
-        "translators": ["translates"],
-        "into": "hi",
-    },
-}
+CONFIG = {**SMALL, **CONFIGS["construction"]}
 OUT = "results/construction"
 
 

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 from likelihoods_study import (
     CATEGORY_TEMPLATES,
@@ -23,7 +22,6 @@ from likelihoods_study import (
     GARDEN,
     MODELS,
     SETS,
-    TINY,
     measured_likelihoods,
     traits_of,
     write_yaml,
@@ -38,21 +36,13 @@ pytestmark = pytest.mark.workflow
 
 
 @pytest.fixture(scope="module")
-def measured(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def finished(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     """The study, run to its end. Tests that change it take a copy (`study`)."""
 
     finish = partial(measured_likelihoods, project_root)
     study = shared_study(tmp_path_factory, "likelihoods", finish)
     yield study
     shutil.rmtree(study.root)
-
-
-@pytest.fixture
-def study(measured: Study, tmp_path: Path) -> Iterator[Study]:
-    """A copy of the study, for a test to change."""
-    copy = measured.copy(tmp_path / "study")
-    yield copy
-    shutil.rmtree(copy.root, ignore_errors=True)
 
 
 def table(study: Study, path: str) -> pl.DataFrame:
@@ -66,75 +56,18 @@ def scores_of(study: Study, name: str, model: str) -> pl.DataFrame:
 # What was measured.
 
 
-def test_the_results_are_exactly_these(measured: Study) -> None:
-    results = measured.root / "results"
-    found = {
-        path.relative_to(results).as_posix()
-        for folder in ("pairs", "likelihoods", "report", "embeddings", "associations/ceat")
-        for path in (results / folder).rglob("*")
-        if path.is_file() and "kept" not in path.parts
-    }
-    figures = (
-        *("effect_by_length", "sample_modes", "settling", "convergence", "structures", "hexbins_masks"),
-        *("score_differences", "score_differences_by_type", "published", "scales", "methods"),
-    )
-    methods = ("ceat", "log_probability")
-    layouts = ("ceat", "sadhu_table4", "sadhu_table5", "sahoo_table2")
-    assert found == {
-        *(f"pairs/{name}{part}" for name in SETS for part in (".parquet", ".oddities.parquet", ".oddities.csv")),
-        *(f"pairs/statistics.{ending}" for ending in ("parquet", "csv")),
-        *(f"likelihoods/pairs/{name}/{model}.parquet" for name in SETS for model in MODELS),
-        *(f"likelihoods/structures/masks{part}.parquet" for part in ("", ".terms")),
-        *(f"likelihoods/log_probability/masks{part}.parquet" for part in ("", ".words", ".sentences", ".templates")),
-        "likelihoods/log_probability/masks.terms.parquet",
-        *(
-            f"likelihoods/{name}.{ending}"
-            for name in ("bias_percentages", "structures", "log_probability", "log_probability_templates")
-            for ending in ("parquet", "csv")
-        ),
-        *(
-            f"likelihoods/{name}.parquet"
-            for name in (
-                "pair_differences",
-                "structure_differences",
-                "traits",
-                "trait_oddities",
-                "log_probability_words",
-            )
-        ),
-        # the models that are asked for probabilities alone have no vectors
-        *(f"embeddings/masks/{name}" for name in ("precision.json", "9.json")),
-        *(f"embeddings/masks/9/{bucket}.{end}" for bucket in ("00", "01") for end in ("parquet", "left_out.tsv")),
-        *(f"associations/ceat/masks{part}.parquet" for part in ("", ".words", ".resamples", ".convergence")),
-        *(f"report/{name}" for name in ("index.html", "comparison.csv", "comparison.md")),
-        *(f"report/{name}_card.md" for name in ("methods", "data")),
-        *(f"report/figures/{name}.svg" for name in figures),
-        *(f"report/data/{name}_{part}" for name in methods for part in ("estimates.csv", "words.parquet")),
-        *(f"report/data/ceat_{name}.parquet" for name in ("differences", "settling", "convergence")),
-        *(f"report/data/{name}.csv" for name in ("structures_spread", "bias_percentages", "pair_statistics")),
-        *(f"report/data/{name}.parquet" for name in ("traits", "pair_differences")),
-        *(f"report/data/{name}_strength.csv" for name in ("ceat", "log_probability", "pair")),
-        *(f"report/data/{name}.oddities.parquet" for name in SETS),
-        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths", "measured_sentences")),
-        *(f"report/tables/{name}.{ending}" for name in layouts for ending in ("csv", "md", "tex")),
-        *("report/tables/methods.csv", "report/tables/agreement.csv"),
-        *("report/data/multiverse.csv", "report/data/log_probability_templates.csv"),
-    }
-    for folder in ("pairs", "likelihoods"):
-        for path in (results / folder).rglob("*.parquet"):
-            metadata = {key.decode() for key in pq.read_schema(path).metadata or {}}
-            wanted = {"prasanga.stage", "prasanga.version", "prasanga.inputs", "prasanga.fingerprint"}
-            assert "kept" in path.parts or wanted <= metadata, path
+def test_the_results_are_exactly_these(finished: Study) -> None:
+    finished.check_results("likelihoods", "pairs/", "likelihoods/", "report/", "embeddings/", "associations/ceat/")
 
 
 @pytest.mark.parametrize(
     ("model", "measure", "n_scored"), [("masks", "p_unmodified", 4), ("writes", "causal", 7), ("rewrites", "infill", 7)]
 )
-def test_scores_are_those_of_the_library(measured: Study, model: str, measure: str, n_scored: int) -> None:
-    found = scores_of(measured, "garden", model)
+def test_scores_are_those_of_the_library(finished: Study, model: str, measure: str, n_scored: int) -> None:
+    found = scores_of(finished, "garden", model)
     expected = score_pairs(
-        measured.root / f"results/models/{model}",
-        table(measured, "pairs/garden"),
+        finished.root / f"results/models/{model}",
+        table(finished, "pairs/garden"),
         measure=measure,
         normalization={"bn": "bangla"},
         threads=1,
@@ -148,13 +81,13 @@ def test_scores_are_those_of_the_library(measured: Study, model: str, measure: s
     assert set(found["set"]) == {"garden"}
 
 
-def test_percentages_are_those_counted_by_hand(measured: Study) -> None:
-    bias = table(measured, "likelihoods/bias_percentages")
+def test_percentages_are_those_counted_by_hand(finished: Study) -> None:
+    bias = table(finished, "likelihoods/bias_percentages")
     assert set(bias["model"]) == set(MODELS)
     counted: dict[tuple[str, ...], list[bool]] = {}
     for name in SETS:
         for model in MODELS:
-            for row in scores_of(measured, name, model).iter_rows(named=True):
+            for row in scores_of(finished, name, model).iter_rows(named=True):
                 for bias_type in (row["bias_type"], "all"):
                     preferred = counted.setdefault((name, model, row["language"], bias_type), [])
                     if row["left_out"] is None:
@@ -170,12 +103,12 @@ def test_percentages_are_those_counted_by_hand(measured: Study) -> None:
     p = bias["p_binomial"].drop_nulls().to_list()
     assert bias["p_binomial_holm"].drop_nulls().to_list() == pytest.approx(list(holm(p)))
     assert set(bias["n_tests"].drop_nulls()) == {len(p)}
-    assert pl.read_csv(measured.root / "results/likelihoods/bias_percentages.csv").height == len(bias)
+    assert pl.read_csv(finished.root / "results/likelihoods/bias_percentages.csv").height == len(bias)
 
 
-def test_what_is_odd_about_a_file_is_listed(measured: Study) -> None:
-    assert table(measured, "pairs/garden.oddities").is_empty()
-    oddities = table(measured, "pairs/clocks.oddities")
+def test_what_is_odd_about_a_file_is_listed(finished: Study) -> None:
+    assert table(finished, "pairs/garden.oddities").is_empty()
+    oddities = table(finished, "pairs/clocks.oddities")
     found = {(row["pair_id"], row["language"], row["column"], row["kind"]) for row in oddities.iter_rows(named=True)}
     both = "sent_more_hindi / sent_less_hindi"
     assert found == {
@@ -187,20 +120,20 @@ def test_what_is_odd_about_a_file_is_listed(measured: Study) -> None:
         *(("1", "hi", f"sent_{which}_hindi", "bar-for-danda") for which in ("more", "less")),
         *((pair, "hi", f"sent_{which}_hindi", "blank-before-stop") for pair in "13" for which in ("more", "less")),
     }
-    clocks = {(row["pair_id"], row["language"]): row for row in table(measured, "pairs/clocks").iter_rows(named=True)}
+    clocks = {(row["pair_id"], row["language"]): row for row in table(finished, "pairs/clocks").iter_rows(named=True)}
     assert len(clocks) == 8
     assert clocks["1", "en"]["second"] == "The old bell is loud."
     assert {clocks["1", language]["label"] for language in ("hi", "en")} == {"antistereo"}
     assert clocks["2", "hi"]["bias_type"] == "physical-appearance"
     for model in MODELS:
-        scores = scores_of(measured, "clocks", model)
+        scores = scores_of(finished, "clocks", model)
         assert scores.filter(pair_id="2", language="hi")["left_out"].to_list() == ["identical"]
-    statistics = table(measured, "pairs/statistics")
+    statistics = table(finished, "pairs/statistics")
     assert set(statistics["set"]) == set(SETS)
 
 
-def test_p_is_corrected_over_all_methods(measured: Study) -> None:
-    ceat, bias = table(measured, "associations/ceat"), table(measured, "likelihoods/log_probability")
+def test_p_is_corrected_over_all_methods(finished: Study) -> None:
+    ceat, bias = table(finished, "associations/ceat"), table(finished, "likelihoods/log_probability")
     assert (len(ceat), len(bias)) == (2, 2)
     for each in (ceat, bias):
         larger = each.select(pl.max_horizontal("p_stimuli", "p_attributes")).to_series()
@@ -214,13 +147,13 @@ def test_p_is_corrected_over_all_methods(measured: Study) -> None:
     assert {n for each in tests for n in each["n_tests"]} == {len(p)}
 
 
-def test_sides_are_exchanged_where_the_study_asks_for_it(measured: Study) -> None:
-    rows = {row["category"]: row for row in table(measured, "likelihoods/log_probability").iter_rows(named=True)}
+def test_sides_are_exchanged_where_the_study_asks_for_it(finished: Study) -> None:
+    rows = {row["category"]: row for row in table(finished, "likelihoods/log_probability").iter_rows(named=True)}
     assert [(name, row["exchanged"], row["target_x"], row["attribute_a"]) for name, row in rows.items()] == [
         ("C5", False, "male_terms", "career"),
         ("C6", True, "male_terms", "math"),
     ]
-    sentences = table(measured, "likelihoods/log_probability/masks.sentences")
+    sentences = table(finished, "likelihoods/log_probability/masks.sentences")
     for name, row in rows.items():
         of_category = sentences.filter(category=name)
         words = of_category.group_by("role").agg(pl.col("attribute").n_unique()).rows_by_key("role", unique=True)
@@ -230,43 +163,43 @@ def test_sides_are_exchanged_where_the_study_asks_for_it(measured: Study) -> Non
         assert (row["effect_size"] > 0) == (means[0] > means[1])
 
 
-def test_traits_are_scored_in_every_structure(measured: Study) -> None:
-    traits = table(measured, "likelihoods/structures/masks")
-    words = {each for name in ("positive", "negative") for each in traits_of(measured, name)}
+def test_traits_are_scored_in_every_structure(finished: Study) -> None:
+    traits = table(finished, "likelihoods/structures/masks")
+    words = {each for name in ("positive", "negative") for each in traits_of(finished, name)}
     assert {(row["trait"], row["structure"]) for row in traits.iter_rows(named=True)} == {
         (word, f"S{number}") for word in words for number in range(1, 6)
     }
     assert len(traits) == 4 * 5
-    spread = table(measured, "likelihoods/structures")
+    spread = table(finished, "likelihoods/structures")
     for row in spread.filter(polarity="all", quantity="fill").iter_rows(named=True):
         assert row["n"] == 4
         assert row["mean"] == pytest.approx(traits.filter(structure=row["structure"])["fill"].mean())
         assert row["twin_mean"] is None
 
 
-def test_the_papers_tables_are_written(measured: Study) -> None:
-    tables = measured.root / "results/report/tables"
+def test_the_papers_tables_are_written(finished: Study) -> None:
+    tables = finished.root / "results/report/tables"
     percentages = list(csv.reader((tables / "sahoo_table2.csv").open(encoding="utf-8", newline="")))
     heads = {head: number for number, head in enumerate(percentages[0])}
     assert {f"Bangla, garden {model}" for model in MODELS} < set(heads)
     of_all = next(row for row in percentages if row[0] == "All pairs")
-    for row in table(measured, "likelihoods/bias_percentages").filter(bias_type="all").iter_rows(named=True):
+    for row in table(finished, "likelihoods/bias_percentages").filter(bias_type="all").iter_rows(named=True):
         language = {"bn": "Bangla", "hi": "Hindi", "en": "English"}[row["language"]]
         shown = of_all[heads[f"{language}, {row['set']} {row['model']}"]]
         assert shown == ("–" if row["bias_percentage"] is None else f"{row['bias_percentage']:.2f}")
     effects = list(csv.reader((tables / "sadhu_table4.csv").open(encoding="utf-8", newline="")))
     column = effects[0].index("Log-probability bias masks")
-    measured_effects = table(measured, "likelihoods/log_probability")["effect_size"]
+    measured_effects = table(finished, "likelihoods/log_probability")["effect_size"]
     assert [row[0] for row in effects[1:]] == ["C5", "C6"]
     assert [float(row[column].replace("−", "-")) for row in effects[1:]] == pytest.approx(
         measured_effects.to_list(), abs=5e-4
     )
 
 
-def test_percentages_stand_beside_those_of_the_paper(measured: Study) -> None:
-    compared = pl.read_csv(measured.root / "results/report/comparison.csv", infer_schema_length=None)
+def test_percentages_stand_beside_those_of_the_paper(finished: Study) -> None:
+    compared = pl.read_csv(finished.root / "results/report/comparison.csv", infer_schema_length=None)
     assert set(compared["method"]) == {"pairs"}
-    bias = table(measured, "likelihoods/bias_percentages").with_columns(
+    bias = table(finished, "likelihoods/bias_percentages").with_columns(
         published_model=pl.col("model").replace_strict({"writes": "Bloom", "rewrites": "mT5"}, default=None)
     )
     types = pl.col("bias_type").is_in(["age", "physical-appearance", "all"])  # those that the paper has
@@ -274,11 +207,11 @@ def test_percentages_stand_beside_those_of_the_paper(measured: Study) -> None:
     assert sorted(compared.select("language", "category", "model", "published_model", "measured").rows()) == sorted(
         ours.select("language", "bias_type", "model", "published_model", "bias_percentage").rows()
     )
-    assert "Sentence pairs, " in (measured.root / "results/report/comparison.md").read_text(encoding="utf-8")
+    assert "Sentence pairs, " in (finished.root / "results/report/comparison.md").read_text(encoding="utf-8")
 
 
-def test_the_page_shows_pairs_and_log_probability(measured: Study) -> None:
-    page = (measured.root / "results/report/index.html").read_text(encoding="utf-8")
+def test_the_page_shows_pairs_and_log_probability(finished: Study) -> None:
+    page = (finished.root / "results/report/index.html").read_text(encoding="utf-8")
     heads = ("Sentence pairs", "Log-probability bias: masked words in templates", "Traits in sentence structures")
     for words in (*heads, "tables/sahoo_table2.csv", *MODELS, "both sentences are the same"):
         assert words in page, words
@@ -351,8 +284,15 @@ def add_a_set(study: Study) -> None:
 
 def add_models(study: Study) -> None:
     """One for vectors alone, one for probabilities alone."""
-    decoder = {**CONFIG["models"]["writes"], "train": {**TINY, "seed": 5}}
-    study.configure({"models": {"reads": {"train": {**TINY, "seed": 4}, "stages": ["embeddings"]}, "says": decoder}})
+    decoder = {**CONFIG["models"]["writes"], "train": {**CONFIG["models"]["masks"]["train"], "seed": 5}}
+    study.configure(
+        {
+            "models": {
+                "reads": {"train": {**CONFIG["models"]["masks"]["train"], "seed": 4}, "stages": ["embeddings"]},
+                "says": decoder,
+            }
+        }
+    )
 
 
 def change_a_pair_and_add_a_set(study: Study) -> None:
@@ -417,12 +357,12 @@ def test_a_study_of_probabilities_alone_has_a_page_without_vectors(study: Study)
 
 
 @pytest.mark.long
-def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(measured: Study, tmp_path: Path) -> None:
+def test_a_second_study_of_the_same_text_and_model_runs_no_forward_pass(finished: Study, tmp_path: Path) -> None:
     """Also if it calls the model by another name; passes and scored pairs are counted by the logs of the jobs."""
     store = tmp_path / "store"
-    shutil.copytree(measured.root / "results/store", store / "vectors")
-    shutil.copytree(measured.root / "results/likelihoods/kept", store / "scores")
-    second = measured.copy(tmp_path / "second")
+    shutil.copytree(finished.root / "results/store", store / "vectors")
+    shutil.copytree(finished.root / "results/likelihoods/kept", store / "scores")
+    second = finished.copy(tmp_path / "second")
     for made in ("results", "logs", ".snakemake"):
         shutil.rmtree(second.root / made)
     keep_models(second, "masks")

@@ -16,9 +16,9 @@ import pytest
 import scoring_models
 import tiny_models
 import yaml
-from likelihoods_study import CLOCKS, CONFIG, TINY, prepare_likelihoods, read_yaml, write_yaml
+from likelihoods_study import CLOCKS, CONFIG, prepare_likelihoods, read_yaml, write_yaml
 from shared_studies import shared_study
-from small_study import Study
+from small_study import CONFIGS, Study
 
 from prasanga.config import complete
 from prasanga.extras.dossier import CHANGES, STUDIES
@@ -28,21 +28,7 @@ from prasanga.text.words import WORD
 
 pytestmark = pytest.mark.workflow
 
-#: The preset says all else; `seat.unit`, `log_probability.exchanged` and the rest are not written.
-PRESET = {
-    **CONFIG,
-    "preset": "paper",
-    "samples": {"lengths": [9, ">75"], "contexts_per_stimulus": 4},
-    "models": {
-        "masks": {"train": TINY},
-        "rewrites": {"kind": "encoder-decoder", "train": {**TINY, "seed": 3}, "stages": ["likelihoods"]},
-    },
-    "associations": {"n_samples": [40, 1000], "n_resamples": 20, "n_shuffles": 0, "random_twins": 0},
-    "seat": {"categories": ["C5"]},
-    "pairs": {"sets": {"clocks": {"path": "clocks.csv"}}, "n_resamples": 50},
-    "log_probability": {"categories": ["C5", "C6"]},
-    "comparison": {"paper": "sadhu2024", "models": {"masks": "banglabert_large_generator"}},
-}
+PRESET = {**CONFIG, **CONFIGS["program"]}
 
 
 @pytest.fixture(scope="module")

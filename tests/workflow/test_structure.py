@@ -98,67 +98,7 @@ def test_models_of_the_run_take_a_core_each_and_no_card(finished: Study) -> None
 
 @pytest.mark.workflow
 def test_the_results_are_exactly_these(finished: Study) -> None:
-    results = finished.root / "results"
-    found = {
-        path.relative_to(results).as_posix()
-        for path in results.rglob("*")
-        if path.is_file() and path.relative_to(results).parts[0] not in {"store", "sentences"}
-    }
-    models, lengths, buckets = ("tiny-a", "tiny-b"), ("9", "over75"), ("00",)
-    model_files = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json")
-    assert found == {
-        "config.yaml",
-        "lexicon/forms.parquet",
-        "lexicon/forms.tsv",
-        "lexicon/categories.json",
-        "lexicon/occurrences.parquet",
-        "samples/9-over75.of1.json",
-        "samples/coverage.parquet",
-        "samples/forms.parquet",
-        "associations/ceat.parquet",
-        "associations/ceat.csv",
-        *(f"associations/ceat_{name}.parquet" for name in ("words", "differences", "settling", "convergence")),
-        "summary.json",
-        *(f"report/{name}" for name in ("index.html", "methods_card.md", "data_card.md")),
-        *("associations/multiverse.parquet", "associations/multiverse.csv", "report/data/multiverse.csv"),
-        *(f"report/figures/{name}.svg" for name in ("effect_by_length", "sample_modes", "settling", "convergence")),
-        "report/figures/scales.svg",
-        "report/data/ceat_estimates.csv",
-        *(f"report/data/ceat_{name}.parquet" for name in ("words", "differences", "settling", "convergence")),
-        *(f"report/data/{name}.tsv" for name in ("concordance", "suffixes", "forms", "lengths", "measured_sentences")),
-        *(f"samples/measured_sentences.{ending}" for ending in ("parquet", "tsv")),
-        *(f"report/tables/{name}.{ending}" for name in ("ceat", "sadhu_table5") for ending in ("csv", "md", "tex")),
-        *(f"samples/{length}/{bucket}.parquet" for length in lengths for bucket in buckets),
-        *(f"models/{model}/{name}" for model in models for name in model_files),
-        *(
-            f"models/{model}{ending}"
-            for model in models
-            for ending in (".json", ".tokenizer.json", ".tokenizer.parquet")
-        ),
-        *(f"embeddings/{model}/precision.json" for model in models),
-        *(f"embeddings/{model}/{length}.json" for model in models for length in lengths),
-        *(
-            f"embeddings/{model}/{length}/{bucket}.{ending}"
-            for model in models
-            for length in lengths
-            for bucket in buckets
-            for ending in ("parquet", "left_out.tsv")
-        ),
-        *(
-            f"associations/ceat/{model}{part}.parquet"
-            for model in models
-            for part in ("", ".words", ".resamples", ".convergence")
-        ),
-    }
-
-
-@pytest.mark.workflow
-def test_every_table_carries_what_made_it(finished: Study) -> None:
-    for path in (finished.root / "results").rglob("*.parquet"):
-        if "store" in path.parts:
-            continue
-        metadata = {key.decode() for key in pq.read_schema(path).metadata}
-        assert {"prasanga.stage", "prasanga.version", "prasanga.inputs", "prasanga.fingerprint"} <= metadata, path
+    finished.check_results("ceat", "")
 
 
 @pytest.mark.workflow

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tables import read_cases
 
 from prasanga.associations import combine
 from prasanga.associations.ceat import Combined, convergence, draws_settled, sizes_up_to
@@ -11,18 +12,7 @@ def rows(*effects: float) -> list[Combined]:
     return [Combined(100 * i, effect, 0.1) for i, effect in enumerate(effects, start=1)]
 
 
-@pytest.mark.parametrize(
-    ("n_draws", "sizes"),
-    [
-        (1, [1]),
-        (99, [99]),
-        (100, [100]),
-        (101, [100, 101]),
-        (1000, [100, 200, 500, 1000]),
-        (5000, [100, 200, 500, 1000, 2000, 5000]),
-        (12_000, [100, 200, 500, 1000, 2000, 5000, 10_000, 12_000]),
-    ],
-)
+@pytest.mark.parametrize(("n_draws", "sizes"), read_cases(__file__, "sizes"))
 def test_sizes(n_draws: int, sizes: list[int]) -> None:
     assert sizes_up_to(n_draws) == sizes
 

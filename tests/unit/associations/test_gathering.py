@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from scipy import optimize, special, stats
+from tables import read_cases
 
 from prasanga.associations.comparisons import correct_tests, gather, of_twins, select_for_csv, why_not_found
 from prasanga.schema import TABLES as SCHEMAS
@@ -265,25 +266,7 @@ FOUND = {
 }
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({}, ""),
-        ({"p_twins": None}, ""),
-        ({"ci_templates_low": 0.1, "ci_templates_high": 1.5}, ""),
-        ({"n_x": 7}, "few words"),
-        ({"listed_b": 13}, "few words"),
-        ({"p_association_holm": 0.05, "p_twins": 0.05}, ""),
-        ({"p_association_holm": 0.0501}, "p_association after Holm's correction"),
-        ({"p_association_holm": None}, "p_association after Holm's correction"),
-        ({"smallest_p_holm": 0.05}, ""),
-        ({"smallest_p_holm": 0.051}, "words too few for a small enough p"),
-        ({"ci_low": -0.1}, "an interval that includes zero"),
-        ({"ci_low": None}, "an interval that includes zero"),
-        ({"ci_templates_low": -0.1, "ci_templates_high": 1.5}, "an interval over templates that includes zero"),
-        ({"p_twins": 0.06}, "no difference from copies with random weights"),
-    ],
-)
+@pytest.mark.parametrize(("change", "reason"), read_cases(__file__, "why_not_found"))
 def test_the_first_condition_that_is_not_met_is_why_an_effect_is_not_found(change: dict[str, Any], reason: str) -> None:
     assert why_not_found({**FOUND, **change}) == reason
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import sha256_of_file, write_document, write_table
@@ -76,18 +77,7 @@ def test_results_that_fit_have_no_problem() -> None:
     assert read_record(Path("results/store/key/0.parquet"))["stage"] == "kept"  # and yet it was not looked at
 
 
-@pytest.mark.parametrize(
-    ("file", "said"),
-    [
-        (
-            "words.yaml",
-            "words.yaml: it has changed since 1 file(s) were made from it, such as results/vectors/a/0.parquet",
-        ),
-        ("results/vectors/a.json", "results/vectors/a.json: damaged"),
-        ("results/vectors/a/0.parquet", "results/vectors/a/0.parquet: "),
-        ("results/effects.parquet", "results/effects.parquet: "),
-    ],
-)
+@pytest.mark.parametrize(("file", "said"), read_cases(__file__, "changed_files"))
 def test_what_has_changed_is_named_with_what_was_made_from_it(file: str, said: str) -> None:
     with Path(file).open("a", encoding="utf-8") as opened:
         opened.write("more\n")

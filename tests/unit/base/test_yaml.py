@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import find_line, load_yaml, read_text
@@ -36,17 +37,7 @@ def test_the_line_of_a_value_is_found_as_far_as_the_file_has_it(tmp_path: Path) 
     assert [find_line(path, place) for place in places] == [0, 1, 3, 6, 2, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a: 1\nb: {c: 1,\n  c: 2}\n", r"f, line 3: not YAML: the key `c` is there twice \(first: line 2\)"),
-        ("a: 1\nb: [1\n", "f, line 3: not YAML: "),
-        ("a:\n\t- 1\n", "f, line 2: not YAML: a tab; indent with blanks"),
-        ("a: @b\tc\n", "f, line 1: not YAML: found character"),
-        ("a: !!python/object:os.system x\n", "f, line 1: not YAML: could not determine a constructor for the tag"),
-        ("a: 2024-13-01\n", "f: not YAML: month must be in 1..12"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), read_cases(__file__, "yaml_mistakes"))
 def test_mistakes_are_told_with_their_line(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         load_yaml("f", text)

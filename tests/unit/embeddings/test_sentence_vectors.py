@@ -133,17 +133,7 @@ def test_what_sentence_transformers_would_do_is_done_or_refused(
     assert re.search(found, check_model(folder)["unknown_pooling"])
 
 
-@pytest.mark.parametrize(
-    ("asked", "pooling"),
-    [
-        (None, "target-first"),
-        ("cls", "sentence-cls"),
-        ("mean", "sentence-mean"),
-        ("last", "sentence-last"),
-        ("word", "target-first"),
-        ("position", "target-position"),
-    ],
-)
+@pytest.mark.parametrize(("asked", "pooling"), read_cases(__file__, "asked_poolings"))
 def test_what_the_config_says_is_what_is_pooled(asked: str | None, pooling: str) -> None:
     assert str(replace(SETTINGS, sentence_vector=asked).pooling) == pooling
 
@@ -164,19 +154,7 @@ def test_every_family_settles(tiny_model: TinyModel, kind: str) -> None:
     assert settle_sentence_vector(SETTINGS, report) == SETTINGS
 
 
-@pytest.mark.parametrize(
-    ("kind", "begins", "asked", "message"),
-    [
-        (
-            "decoder",
-            True,
-            "cls",
-            r"model mine: sentence_vector is 'cls', .* of this decoder, .*nothing.* Write .*: last",
-        ),
-        ("encoder-decoder", False, "cls", r"this encoder-decoder, but its tokenizer puts no special .* Write .*: mean"),
-        ("encoder", False, "auto", r"sentence_vector is 'auto', which is the first position of this encoder, but"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "begins", "asked", "message"), read_cases(__file__, "first_positions"))
 def test_a_first_position_that_says_nothing_is_refused(kind: str, begins: bool, asked: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         settle_sentence_vector(replace(SETTINGS, sentence_vector=asked), {"kind": kind, "begins_with_special": begins})

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_table
@@ -42,17 +43,7 @@ def test_what_fits_is_used(scores: str, expected: dict[str, Any]) -> None:
     require_cached({scores: expected})
 
 
-@pytest.mark.parametrize(
-    ("expected", "what"),
-    [
-        ({"reduction": "sum"}, 'with reduction "mean", but the config says "sum"'),
-        ({"measures": {"encoder": "aul"}}, 'with measures.encoder "p_unmodified", but the config says "aul"'),
-        (
-            {"which": {"options": {"remote_code": True}}},
-            "with which.options.remote_code false, but the config says true",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("expected", "what"), read_cases(__file__, "made_otherwise"))
 def test_what_was_made_otherwise_is_named(scores: str, expected: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError) as error:
         require_cached({scores: expected, f"{scores}.absent": {}})

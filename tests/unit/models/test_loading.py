@@ -21,6 +21,7 @@ import transformers
 from huggingface_hub import errors
 from safetensors.torch import load_file, save_file
 from scoring_models import KINDS as KIND_OF
+from tables import read_cases
 from tiny_models import byte_fallback, save_tokenizer
 from transformers import AutoTokenizer
 
@@ -42,33 +43,20 @@ HIDING = ["encoder", "encoder-decoder"]
 # ---- what a model is
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("bert", ("encoder", 36_992, 37_246, 128, 190, True, "[MASK]")),
-        ("albert", ("encoder", 14_976, 14_650, 128, 170, True, "<mask>")),
-        ("gpt2", ("decoder", 53_792, 53_792, 128, 360, False, None)),
-        ("llama", ("decoder", 39_392, 50_912, 128, 360, True, None)),
-        ("mbart", ("encoder-decoder", 35_808, 65_760, 128, 184, True, "<mask>")),
-        ("mt5", ("encoder-decoder", 36_896, 65_920, None, 182, False, "<extra_id_0>")),
-    ],
-)
-def test_what_a_model_is(tiny: Folder, kind: str, expected: tuple[Any, ...]) -> None:
+@pytest.mark.parametrize(("kind", "expected"), read_cases(__file__, "checkpoints"))
+def test_what_a_model_is(tiny: Folder, kind: str, expected: list[Any]) -> None:
     keys = ("kind", "parameters", "parameters_with_head", "max_pieces", "vocabulary", "begins_with_special", "mask")
     found = check_model(tiny(kind), stages=BOTH, masked=HIDING)
     assert json.loads(json.dumps(found)) == found
-    assert tuple(found[key] for key in keys) == expected
+    assert [found[key] for key in keys] == expected
     assert (found["weights_bytes"], found["weights_bytes_with_head"]) == (4 * expected[1], 4 * expected[2])
     assert (found["hidden_size"], found["blocks"], found["head"], found["pinned"]) == (32, 3, True, True)
     assert found["identity"] == model_identity(tiny(kind))
     loaded = load_model(tiny(kind), device="cpu")
     assert sum(each.numel() for each in loaded.encoder.parameters()) == expected[1]
     vectors = check_model(tiny(kind), dtype="bfloat16")
-    assert (vectors["head"], vectors["weights_bytes_with_head"], vectors["weights_bytes"]) == (
-        None,
-        None,
-        2 * expected[1],
-    )
+    assert (vectors["head"], vectors["weights_bytes_with_head"]) == (None, None)
+    assert vectors["weights_bytes"] == 2 * expected[1]
     eight = check_model(tiny(kind), dtype="bfloat16", options=ModelOptions(quantization="int8"))
     assert expected[1] < eight["weights_bytes"] <= 2 * expected[1]
 
@@ -692,22 +680,7 @@ WORDS = "ফুল মাঁ Rose"
 
 @pytest.mark.parametrize("by_class", [False, True])
 @pytest.mark.parametrize("kind", ["bert-without-marks", "albert"])
-@pytest.mark.parametrize(
-    ("options", "pieces"),
-    [
-        ({}, {"bert-without-marks": "ফল মা Rose", "albert": "ফল ম rose"}),
-        ({"keep_accents": True}, {"bert-without-marks": "ফুল মাঁ Rose", "albert": "ফুল মাঁ rose"}),
-        ({"strip_accents": False}, {"bert-without-marks": "ফুল মাঁ Rose", "albert": "ফুল মাঁ rose"}),
-        (
-            {"do_lower_case": True, "strip_accents": False},
-            {"bert-without-marks": "ফুল মাঁ rose", "albert": "ফুল মাঁ rose"},
-        ),
-        (
-            {"do_lower_case": False, "keep_accents": True},
-            {"bert-without-marks": "ফুল মাঁ Rose", "albert": "ফুল মাঁ Rose"},
-        ),
-    ],
-)
+@pytest.mark.parametrize(("options", "pieces"), read_cases(__file__, "marks_and_case"))
 def test_marks_and_case_are_as_told(
     copied: Folder, kind: str, options: dict[str, bool], pieces: dict[str, str], by_class: bool
 ) -> None:
@@ -738,16 +711,7 @@ def test_the_first_word_as_after_a_space(tiny: Folder) -> None:
     assert tokenizer.model_max_length == 12
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "message"),
-    [
-        ("bert", {"nonsense": 1}, r"tokenizer: nonsense has no effect: .* nothing that nonsense: 1 would change"),
-        ("gpt2", {"keep_accents": True}, r"tokenizer: keep_accents has no effect"),
-        ("mbart", {"strip_accents": False}, r"tokenizer: strip_accents has no effect"),
-        ("bert", {"keep_accents": "yes"}, r"tokenizer: keep_accents is 'yes'; write true or false"),
-        ("bert", {"revision": "v2"}, r"its tokenizer cannot be loaded \(.*revision"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "options", "message"), read_cases(__file__, "tokenizer_options"))
 def test_options_of_a_tokenizer_that_are_refused(
     tiny: Folder, kind: str, options: dict[str, Any], message: str
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.models import ModelOptions, load_model
@@ -87,19 +88,7 @@ def test_devices_by_name(gpus: Callable[..., None]) -> None:
     assert claim_devices("auto", 0) == claim_devices("auto") == [CPU]
 
 
-@pytest.mark.parametrize(
-    ("device", "count", "present", "message"),
-    [
-        ("mps", 1, 1, "device is 'mps'; write auto, cpu, cuda or cuda:<number>"),
-        ("cuda:০", 1, 1, "write auto, cpu, cuda"),
-        ("", 1, 1, "write auto, cpu, cuda"),
-        ("cuda", 1, 0, "device is 'cuda', but torch sees no GPU here. Write auto or cpu"),
-        ("cuda:2", 1, 2, "device is 'cuda:2', but this job sees 2 GPUs: write auto, or cuda:0"),
-        ("auto", 4, 3, "cards is 4 and device is 'auto', and this job sees 3 GPUs"),
-        ("cuda:0", 2, 3, "cards is 2 and device is 'cuda:0'.* Write device: auto"),
-        ("auto", 2, 0, r"this job sees 0 GPUs.* ask the cluster for 2 \(resources: gpu=2\)"),
-    ],
-)
+@pytest.mark.parametrize(("device", "count", "present", "message"), read_cases(__file__, "wrong_devices"))
 def test_devices_that_there_are_not(
     gpus: Callable[..., None], device: str, count: int, present: int, message: str
 ) -> None:
@@ -108,22 +97,11 @@ def test_devices_that_there_are_not(
         claim_devices(device, count)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "device", "capabilities", "expected"),
-    [
-        ("auto", "auto", [(9, 0), (9, 0)], "bfloat16"),
-        ("auto", "auto", [(9, 0), (7, 5)], "float32"),
-        ("auto", "cuda:0", [(9, 0), (7, 5)], "bfloat16"),
-        ("auto", "cuda:1", [(9, 0), (7, 5)], "float32"),
-        ("auto", "auto", [], "float32"),
-        ("auto", "cpu", [(9, 0)], "float32"),
-        ("float16", "cuda", [(7, 5)], "float16"),
-    ],
-)
+@pytest.mark.parametrize(("dtype", "device", "capabilities", "expected"), read_cases(__file__, "auto_precisions"))
 def test_auto_is_bfloat16_where_every_gpu_in_question_has_it(
-    gpus: Callable[..., None], dtype: str, device: str, capabilities: list[tuple[int, int]], expected: str
+    gpus: Callable[..., None], dtype: str, device: str, capabilities: list[list[int]], expected: str
 ) -> None:
-    gpus(*capabilities)
+    gpus(*map(tuple, capabilities))
     assert resolve_dtype(dtype, device) == expected
     with pytest.raises(InputError, match="dtype is 'half'; write auto, float32, bfloat16, float16"):
         resolve_dtype("half")

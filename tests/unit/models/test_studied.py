@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.models.packaged import KINDS
@@ -144,27 +145,7 @@ def test_a_study_has_a_model_for_the_probabilities_that_it_asks_for(
         plan_scored(config)
 
 
-@pytest.mark.parametrize(
-    ("own", "kind"),
-    [
-        ({"is_encoder_decoder": True, "architectures": ["MT5ForConditionalGeneration"]}, "encoder-decoder"),
-        ({"model_type": "bert", "architectures": ["BertForMaskedLM"]}, "encoder"),
-        ({"model_type": "electra", "architectures": ["ElectraForPreTraining"]}, "encoder"),
-        ({"model_type": "bert", "architectures": ["BertLMHeadModel"], "is_decoder": True}, "decoder"),
-        ({"model_type": "roberta", "architectures": ["RobertaForCausalLM"]}, "encoder"),
-        ({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}, "decoder"),
-        ({"model_type": "llama", "architectures": ["LlamaForCausalLM"]}, "decoder"),
-        ({"model_type": "mine", "architectures": ["MineForMaskedLM"]}, "encoder"),
-        ({"model_type": "deberta-v2", "architectures": ["DebertaV2Model"]}, "encoder"),
-        ({"model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"], "text_config": {}}, "auto"),
-        ({"architectures": ["Gemma3ForConditionalGeneration"], "text_config": {"hidden_size": 8}}, "decoder"),
-        ({"architectures": ["T5GemmaForConditionalGeneration"], "is_encoder_decoder": True}, "encoder-decoder"),
-        ({"model_type": "clip", "architectures": ["CLIPModel"], "text_config": {"hidden_size": 8}}, "auto"),
-        ({"model_type": "mine", "architectures": None}, "auto"),
-        ({}, "auto"),
-        ([], "auto"),
-    ],
-)
+@pytest.mark.parametrize(("own", "kind"), read_cases(__file__, "kinds_of_folders"))
 def test_the_kind_that_a_folder_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: object, kind: str) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "model").mkdir()

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import yaml
 from safetensors.numpy import save_file
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.config import complete
@@ -337,35 +338,7 @@ def test_buckets_follow_from_the_words_of_the_study_and_their_contexts(planned: 
     assert planned({**many, "embeddings": {"buckets": 7}}).buckets == [f"0{number}" for number in range(7)]
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"categories": ["C77"]}, "`categories` in the config names 'C77'"),
-        ({"categories": ["C1", "GR1"]}, "searched: false"),
-        ({"seat": {"categories": ["C1", "GR15"]}}, "`seat.categories` in the config names 'GR15'"),
-        (
-            {"seat": {"templates": "resources/templates/hi/seat.yaml"}},
-            "`seat.templates` is for 'hi'. Write `language: hi`, or files for 'bn': `seat: {templates: resources/",
-        ),
-        ({"log_probability": {"categories": ["C5", "C77"]}}, "`log_probability.categories` in the config names 'C77'"),
-        ({"log_probability": {"templates": "nowhere.yaml"}}, "nowhere.yaml: no such file. Check the path"),
-        (
-            {"models": {"tiny-narrow": {"stages": ["embeddings"]}}, "log_probability": {"categories": []}},
-            "`log_probability.traits`",
-        ),
-        ({"models": {"tiny-narrow-random": {"train": {}}}}, "random_twins: 0"),
-        ({"log_probability": {"exchanged": ["C77"]}}, "`log_probability.exchanged` in the config names 'C77'"),
-        (
-            {"preset": "paper", "log_probability": {"exchanged": ["C6", "C77"]}},
-            "`log_probability.exchanged` in the config names 'C77'",
-        ),
-        ({"static": {"categories": ["C77"]}}, "`static.categories` in the config names 'C77'"),
-        ({"language": "hi"}, "`language` is 'hi', but `lexicon.stimuli` is for 'bn'"),
-        ({"pairs": {"sets": {"demo": {"path": "absent.csv"}}}}, "`pairs.sets.demo.path` is 'absent.csv'"),
-        ({"static": {"vectors": {"tiny-wide": {"path": "x"}}}}, "`static.vectors.tiny-wide` has the name of a model"),
-        ({"samples": {"longest": 50}}, "75"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "said"), read_cases(__file__, "mistakes"))
 def test_mistakes_are_told_before_any_job(planned: Planned, changes: Config, said: str) -> None:
     with pytest.raises(InputError) as told:
         planned(changes)
@@ -408,21 +381,7 @@ def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> No
     assert files.model("tiny-wide")[-1] == "results/models/tiny-wide/training.json"
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"title": "Another", "report": {"texts": "hidden"}, "comparison": {"paper": "sadhu2024"}}, ""),
-        ({"embeddings": {"source": "cached", "buckets": 4}, "study": "other"}, ""),
-        ({"models": {"mine": {"path": "models/mine"}}}, "models (tiny-decoder, tiny-encoder-decoder, tiny-narrow"),
-        ({"models": {"tiny-narrow": {"kind": "encoder"}}}, ""),
-        ({"static": {"vectors": {"glove": None}}}, "static.vectors (glove, word2vec there, word2vec here)"),
-        ({"pairs": {"sets": {"demo": None}}}, "pairs.sets (demo there,  here)"),
-        ({"models": {"tiny-narrow": {"layer": 1}}}, "models.tiny-narrow.layer (-1 there, 1 here)"),
-        ({"corpus": {"errors": "skip-line"}}, "corpus.errors (stop there, skip-line here)"),
-        ({"samples": {"lengths": [9]}}, "samples.lengths (9, 25, 75, >75 there, 9 here)"),
-        ({"seed": 48, "preset": "paper", "language": "bn"}, "preset (recommended there, paper here)"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "said"), read_cases(__file__, "changed_configs"))
 def test_figures_are_drawn_under_the_config_that_made_the_results(
     demo: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: Config, said: str
 ) -> None:

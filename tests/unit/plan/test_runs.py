@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
+from tables import read_cases
 
 from prasanga.config import complete
 from prasanga.plan import StudyPlan, runs
@@ -18,16 +19,7 @@ from prasanga.schema import TABLES
 from prasanga.stats.permutation import find_detectable_shift, holm
 
 
-@pytest.mark.parametrize(
-    ("arguments", "targets", "only"),
-    [
-        (["--cores", "1"], ["all"], False),
-        (["figures"], ["figures"], True),
-        (["results/report/figures/a.svg", "figures"], ["results/report/figures/a.svg", "figures"], True),
-        (["figures", "all"], ["figures", "all"], False),
-        (["--directory", "my-figures"], ["all"], False),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "targets", "only"), read_cases(__file__, "runs_for_figures"))
 def test_a_run_for_figures_alone_is_told_from_others(arguments: list[str], targets: list[str], only: bool) -> None:
     assert runs.asks_only_for("figures", arguments, lambda: targets) is only
 

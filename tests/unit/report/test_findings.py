@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tables import read_cases
 
 from prasanga.report.findings import headline_findings, other_method, tell_strength
 from prasanga.report.grid import few_words
@@ -85,14 +86,7 @@ STRENGTH = {
 
 @pytest.mark.parametrize(
     ("method", "changes", "said"),
-    [
-        ("ceat", {}, "words and contexts, a shift of 1 SD would have been found in 60% of studies, one of"),
-        ("weat", {"shifts": [0, 1], "shares_found": [0, 0.6]}, "words, a shift of 1 SD would have been found in 60%"),
-        ("weat", {"strength_note": "too few words"}, "words no shift could have been found: too few words."),
-        ("seat", {"shift_80": 0.93}, "words and templates, a shift of 0.93 SD would have been found in 80% of"),
-        ("pairs", {"shift_80": 0.4, "shift_80_nats": 0.1}, "pairs, a shift of 0.4 SD (0.1 nats) would have been"),
-    ],
-)  # fmt: skip
+    read_cases(__file__, "strengths"))  # fmt: skip
 def test_the_strength_that_would_have_been_found_is_a_sentence(method: str, changes: dict[str, Any], said: str) -> None:
     # a rate of .07 may be chance in 500 studies
     alarms = {"false_spelling": 0.35, "false_scatter": 0.07}

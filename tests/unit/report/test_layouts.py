@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from report_pages import CONFIG
 from report_tables import SCHEMA, arrange_ceat, estimate
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.report.paper_tables import (
@@ -32,22 +33,7 @@ def config(**changes: dict[str, Any]) -> dict[str, Any]:
     } | changes
 
 
-@pytest.mark.parametrize(
-    ("changes", "layouts"),
-    [
-        ({}, []),
-        ({"categories": ["C1"]}, ["sadhu_table5"]),
-        ({"categories": ["C1"], "associations": {"n_samples": 1000}}, ["sadhu_table6"]),
-        ({"categories": ["C1"], "associations": {"n_samples": [1000, 5000]}}, ["sadhu_table5", "sadhu_table6"]),
-        ({"categories": ["X1"], "seat": {"categories": ["GR1"]}}, ["sahoo_table3"]),
-        ({"seat": {"categories": ["C2", "GC1", "GA1"]}}, ["sadhu_table4", "sahoo_table4", "sahoo_table9"]),
-        (
-            {"categories": ["C9"], "static": {"vectors": {"w": {}}, "categories": None}},
-            ["sadhu_table4", "sadhu_table5"],
-        ),
-        ({"log_probability": {"categories": ["C3"]}}, ["sadhu_table4"]),
-    ],
-)
+@pytest.mark.parametrize(("changes", "layouts"), read_cases(__file__, "layouts"))
 def test_which_layouts_come_out(changes: dict[str, Any], layouts: list[str]) -> None:
     assert layouts_of(config(**changes)) == layouts
 

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 import pytest
+from tables import read_cases
 
 from prasanga.report.grid import Marking, why_missing
 from prasanga.report.section import said
@@ -122,17 +123,7 @@ def test_wide_tables_are_parted_between_groups(sheet: Sheet) -> None:
     assert split_columns(sheet, 3)[0].rows[0].cells == sheet.rows[0].cells
 
 
-@pytest.mark.parametrize(
-    ("text", "latex"),
-    [
-        ("50% & {x}_1", r"50\% \& \{x\}\_1"),
-        ("a\\b~c^d", r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d"),
-        ("−1 ± 2, τ ≤ 3", r"$-$1 $\pm$ 2, $\tau$ $\leq$ 3"),
-        ("naïve “x”", "naive ``x''"),
-        ("মা, বাবা and फूल", "[2 words] and [1 word]"),
-        ("two\nlines\x07", "two lines"),
-    ],
-)
+@pytest.mark.parametrize(("text", "latex"), read_cases(__file__, "latex"))
 def test_latex_escapes(text: str, latex: str) -> None:
     assert escape_latex(text) == latex
 

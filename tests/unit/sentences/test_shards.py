@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.sentences.corpus import Shard
@@ -212,21 +213,11 @@ def test_damaged_data_sets(corpus: Path) -> None:
 # ---- parts
 
 
-@pytest.mark.parametrize(
-    ("size", "ranges"),
-    [
-        (1, [(0, None)]),
-        (99, [(0, None)]),
-        (149, [(0, None)]),
-        (150, [(0, 100), (100, None)]),
-        (249, [(0, 100), (100, None)]),
-        (250, [(0, 100), (100, 200), (200, None)]),
-    ],
-)
-def test_parts_of_plain_text(tmp_path: Path, size: int, ranges: list[tuple[int, int | None]]) -> None:
+@pytest.mark.parametrize(("size", "ranges"), read_cases(__file__, "parts_of_text"))
+def test_parts_of_plain_text(tmp_path: Path, size: int, ranges: list[list[int | None]]) -> None:
     write(tmp_path / "a.txt", "x" * size)
     shards = find_shards(tmp_path, [{"files": "a.txt"}], 100)
-    assert [(shard.start, shard.end) for shard in shards.values()] == ranges
+    assert [[shard.start, shard.end] for shard in shards.values()] == ranges
     assert {shard.source for shard in shards.values()} == {"a.txt"}
     names = [f"a.part{i:04d}" for i in range(len(ranges))] if len(ranges) > 1 else ["a"]
     assert list(shards) == names

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import read_cases
 
 from prasanga.text import normalize_batch, split_sentences
 
@@ -67,23 +68,7 @@ def test_spans_are_ordered_stripped_and_lose_nothing(text: str) -> None:
     assert all("\n" not in text[start:end] for start, end in spans)
 
 
-@pytest.mark.parametrize(
-    ("unit", "expected"),
-    [
-        (".", 1),
-        ("। ", 1),
-        ("এক। ", 250_000),
-        ("ক. ", 1),
-        ("A.", 1),
-        ("এক| ", 250_000),
-        ('"', 1),
-        (".'", 1),
-        ("! (", 333_334),
-        ("\n", 0),
-        (" ", 0),
-        ("ক", 1),
-    ],
-)
+@pytest.mark.parametrize(("unit", "expected"), read_cases(__file__, "long_lines"))
 def test_a_line_of_a_million_characters(unit: str, expected: int) -> None:
     """A second each; with time that grows as the square of the length, hours."""
     text = (unit * (1_000_000 // len(unit) + 1))[:1_000_000]

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tables import read_cases
 
 from prasanga.text import WORD, count_words, fold, words
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", []),
-        ("।, - !", []),
-        ("বাগানে গান হয়।", ["বাগানে", "গান", "হয়"]),
-        ("মা পদ্মা দেখেন", ["মা", "পদ্মা", "দেখেন"]),
-        ("চাঁদ, দুঃখ; সং", ["চাঁদ", "দুঃখ", "সং"]),
-        ("সম\u09af\u09bc বা\u09a1\u09bcি", ["সম\u09af\u09bc", "বা\u09a1\u09bcি"]),
-        ("র\u200d্যাব উদ্\u200cযোগ", ["র\u200d্যাব", "উদ্\u200cযোগ"]),
-        ("মা-কে ৩.৫ ১২টি", ["মা", "কে", "৩", "৫", "১২টি"]),
-        ("हिन्दी का शब्द।", ["हिन्दी", "का", "शब्द"]),
-        ("don't naïve_x2", ["don", "t", "naïve", "x2"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), read_cases(__file__, "words"))
 def test_words(text: str, expected: list[str]) -> None:
     found = words(text)
     assert [word for word, _, _ in found] == expected
