@@ -42,7 +42,7 @@ BROUGHT = {
     ),
 }
 #: Jobs that the commands of configs without a corpus plan, with the target that collects.
-JOBS = {"sahoo2024_en": 41, "sadhu2024_seat": 14, "sadhu2024_log_probability": 19, "sahoo2024_pairs": 23}
+JOBS = {"sahoo2024_en": 41, "sadhu2024_seat": 14, "sadhu2024_log_probability": 19, "sahoo2024_pairs": 22}
 READ_TEXT = {"extract_sentences", "audit_sentences", "draw_samples", "embed_segments", "measure_ceat"}
 
 
