@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, product, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ import polars as pl
 import pyarrow as pa
 import regex
 
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, reason
 from prasanga.base.yaml import Entry, read_entry, read_json_objects
 from prasanga.schema import TABLES
 from prasanga.text import fold, normalizer
@@ -103,20 +103,32 @@ def read_authors_side(
 # - others with the same four sets, as lists or mappings: "target_1", "X", "first_attribute"
 
 _LETTERS = dict(zip("xyab", SIDES, strict=True))
-_SIDE = re.compile(r"(targ|attr)[a-z]*[_ ]?([12])")
+_SIDE = re.compile(r"(targ|attr)[a-z]*[_ ]?(\d+)")
 _SENTENCE = re.compile(r"\s.*[.?!\u0964]$")
 
 
 def read_records(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a JSON file, or the rows of a Parquet file."""
-    return pl.read_parquet(path).to_dicts() if path.suffix == ".parquet" else read_json_objects(path)
+    try:
+        return pl.read_parquet(path).to_dicts() if path.suffix == ".parquet" else read_json_objects(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{path}: damaged ({reason(error)}). Write the file again, or fetch it again.") from None
 
 
 def find_languages(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the languages that rows name; where they name none, that of bn, hi and en which is written like them."""
-    text = json.dumps(records, ensure_ascii=False)
-    script = "bn" if regex.search(r"\p{Bengali}", text) else "hi" if regex.search(r"\p{Devanagari}", text) else "en"
-    return sorted({str(record["language"]) for record in records if "language" in record}) or [script]
+    """Return the languages that rows name; else that of bn, hi and en in whose script the words are, or ""."""
+    text = " ".join(word for record in records for word in _list_words(record))
+    scripts = {"bn": r"\p{Bengali}", "hi": r"\p{Devanagari}", "en": r"\p{Latin}"}
+    written = next((language for language, letters in scripts.items() if regex.search(letters, text)), "")
+    return sorted({str(record["language"]) for record in records if "language" in record}) or [written]
+
+
+def _list_words(value: Any) -> Iterator[str]:
+    for each in value.values() if isinstance(value, Mapping) else value:
+        if isinstance(each, Mapping | list):
+            yield from _list_words(each)
+        elif isinstance(value, list):
+            yield str(each)
 
 
 def read_tests(path: Path, language: str, spelled: Callable[[str], str]) -> Iterator[tuple[str, list[WordSet]]]:
@@ -126,17 +138,25 @@ def read_tests(path: Path, language: str, spelled: Callable[[str], str]) -> Iter
         InputError: it has other things than word sets, such as sentences, or words in other languages.
     """
     spoken = find_languages(records := read_records(path))
-    if language not in spoken and (len(spoken) > 1 or language in DEFAULT_NORMALIZATIONS):
+    if not language or (language not in spoken and (len(spoken) > 1 or language in DEFAULT_NORMALIZATIONS)):
+        remedy = "Give load_lexicon suffix groups that name their language."
+        if spoken[0]:
+            remedy = (
+                f"Write `language: {spoken[0]}` in the study, or give load_lexicon the suffix groups of {spoken[0]!r}."
+            )
         raise InputError(
-            f"{path}: words in {', '.join(spoken)}, but the suffix groups are for {language or 'none'}. Write"
-            f" `language: {spoken[0]}` in the study, or give load_lexicon the suffix groups of {spoken[0]!r}."
+            f"{path}: words in {', '.join(spoken) or 'a script of no known language'}, but the suffix groups are for"
+            f" {language or 'none'}. {remedy}"
         )
     for record in (record for record in records if record.get("language", language) == language):
-        sides = _find_sides(record)
+        sides = _find_sides(path, record)
         name = str(record.get("weat") or record.get("query_name") or path.stem) if sides else ""
-        sides = sides or {
-            key: {"category": key, "examples": value} for key, value in record.items() if _are_words(value)
-        }
+        for key, value in record.items() if not sides else ():
+            if not isinstance(value, list) or (value and all(isinstance(each, list) for each in value)):
+                continue  # lists of pairs are not for tests: they serve to remove bias
+            if not value or not all(isinstance(word, str) and word.strip() for word in value):
+                raise InputError(f"{path}: `{key}` is {value!r:.80}. Write a list of words, or take the key out.")
+            sides[key] = {"category": key, "examples": value}
         sets = []
         for side in SIDES if name else sides:
             title, _, words = read_authors_side(path, sides, side, ("examples",), spelled)
@@ -171,16 +191,13 @@ def warn_of_repeats(sets: Iterable[WordSet]) -> list[str]:
     ]
 
 
-def _are_words(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(word, str) for word in value)
-
-
-def _find_sides(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _find_sides(path: Path, record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the sets of a test by their places (`SIDES`), each with its name and words; {} if it is none."""
     for kind in ("target", "attribute"):  # a query of WEFE
-        named = zip(record.get(f"{kind}_sets_names", ()), record.get(f"{kind}_sets", ()), strict=False)
-        sets = {f"{kind}{n}": {"category": name, "examples": words} for n, (name, words) in enumerate(named, 1)}
-        record = {**record, **sets}
+        sets = record.get(f"{kind}_sets") or ()
+        names = record.get(f"{kind}_sets_names") or [f"{kind}_{n + 1}" for n in range(len(sets))]
+        for n, (name, words) in enumerate(zip_longest(names, sets), 1):
+            record = {**record, f"{kind}{n}": {"category": name, "examples": words}}
     found: dict[str, dict[str, Any]] = {}
     for key, value in record.items():
         first, _, last = key.lower().partition(".")
@@ -188,7 +205,14 @@ def _find_sides(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         if side := f"{match[1]}{match[2]}" if match else _LETTERS.get(first, ""):
             added = {last: value} if last else value if isinstance(value, dict) else {"examples": value}
             found[side] = {"category": key, **found.get(side, {}), **added}
-    return found if len(found) == len(SIDES) or record.keys() & {SIDES[0], "target_sets"} else {}
+    if not ({*SIDES} <= found.keys() or record.keys() & {SIDES[0], "target_sets"}):
+        return {}
+    if others := found.keys() - {*SIDES}:
+        raise InputError(
+            f"{path}: a test has two target sets and two attribute sets, but `{min(others)}` is a further one. Make a"
+            " test of each pair of sets, or write all sets by name and `categories` in the study."
+        )
+    return found
 
 
 # --------------------

@@ -126,7 +126,7 @@ def test_files_that_do_not_belong_together(
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ('{"ফুল": ["ের"]}\n{"রং": []}', r"found \{'রং': \[\]\}\. Write sets"),
+        ('{"ফুল": ["ের"]}\n{"রং": []}', r"`রং` is \[\]\. Write a list of words"),
         ("[]", r"found '\[\]', but the file must have JSON objects"),
         ('{"ফুল": ' + "9" * 5000 + "}", r"broken\.jsonl: not JSON \(Exceeds the limit"),
         ("[" * 100_000, r"broken\.jsonl: not JSON \(maximum recursion"),
@@ -167,11 +167,18 @@ QUERY = {
 }
 ROW = {f"{side}.{key}": value for side, each in TEST.items() for key, value in each.items()} | {"weat": "WEAT1"}
 ROWS = [{**ROW, "language": "bn", "targ1.examples": ["জবা"]}, {**ROW, "language": "en"}]
+KINDS = ("target", "attribute")
 FOUR = ["target_1", "target_2", "attribute_1", "attribute_2"]
 OTHERS: dict[str, tuple[str, Any, str, list[str]]] = {
     "SEAT, bias-bench": ("weat1.jsonl", json.dumps(TEST, indent=2), "weat1", NAMES),
     "without names": ("seat.json", {side: {"examples": TEST[side]["examples"]} for side in SIDES}, "seat", [*SIDES]),
     "a query of WEFE": ("query.json", QUERY, "F_and_I_wrt_P_and_U", NAMES),
+    "without names of sets": (
+        "q.json",
+        {**QUERY, **dict.fromkeys([f"{kind}_sets_names" for kind in KINDS])},
+        "F_and_I_wrt_P_and_U",
+        FOUR,
+    ),
     "four lists": ("f.json", dict(zip(FOUR, LISTS, strict=True)), "f", FOUR),
     "X, Y, A, B": ("f.json", dict(zip("XYAB", LISTS, strict=True)), "f", [*"XYAB"]),
     "rows of WEATHub, lines": ("hub.jsonl", "\n".join(map(json.dumps, ROWS)), "WEAT1", NAMES),
@@ -200,7 +207,11 @@ def test_tests_of_other_programs(english: Path, name: str, content: Any, test: s
     assert [each.word_class for each in lexicon.stimuli][:3] == [names[0], names[0], names[1]]
     assert "love is listed 2 times" in lexicon.warnings[0]
     assert "6 word(s) have no endings in texts (rose, ...)" in lexicon.warnings[1]
-    if "hub" not in name:
+    if path.suffix == ".parquet":
+        path.write_bytes(path.read_bytes()[:-9])
+        with pytest.raises(InputError, match=r"hub\.parquet: damaged"):
+            load_lexicon(path, english)
+    elif "hub" not in name:
         assert load_lexicon(path).categories == lexicon.categories
 
 
@@ -222,6 +233,11 @@ def test_sets_of_wefe_are_named_in_categories_of_a_study_and_beside_word_sets(en
         ({**TEST, "targ1": {"examples": ["It is a rose."]}}, "`targ1` has sentences, such as 'It is a rose.'. Name"),
         ({"gender": [["he", "she"]]}, "found {'gender': [['he', 'she']]}. Write sets"),
         ({**QUERY, "target_sets": LISTS[:1]}, '`targ2` must be {"category": name'),
+        ({**QUERY, "target_sets": LISTS[:3]}, "two attribute sets, but `targ3` is a further one. Make"),
+        ({**TEST, "attr_3": ["rose"]}, "two attribute sets, but `attr3` is a further one. Make"),
+        ({"flowers": ["rose", 3], "insects": ["ant"]}, "`flowers` is ['rose', 3]. Write a list of words"),
+        ({"flowers": ["rose"], "insects": []}, "`insects` is []. Write a list of words"),
+        ({"flowers": ["ரோஜா"]}, "words in a script of no known language, but the suffix groups are for en. Give"),
         ({"a": ["জবা"]}, "words in bn, but the suffix groups are for en. Write `language: bn` in the study"),
         ([*ROWS[:1], {**ROW, "language": "hi"}], "words in bn, hi, but the suffix groups are for en"),
         ([SETS, SETS], "the word set `Flowers` is in"),
