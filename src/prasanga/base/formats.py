@@ -14,7 +14,7 @@ import json
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
 from shlex import quote
@@ -31,6 +31,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BUFFER = 1 << 20
 _PIECE = 1 << 12  # compressed bytes at a time: 16 kB of text as a rule
 _LARGEST_WINDOW = 1 << 31  # of `zstd --long=31`, which large public corpora use; the library's default is 128 MB
+_LONGEST_CELL = 1 << 28  # characters; the default of the csv module is 2^17, less than many documents
 _DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
 
 
@@ -281,7 +282,7 @@ def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
     objects = [_is_object(line) for line in lines if line.strip()]
     if 2 * sum(objects) > len(objects):
         return "jsonl"
-    if lines and all(_PYTHON.fullmatch(line) for line in lines[:100] if line.strip()):
+    if objects and all(_PYTHON.fullmatch(line) for line in lines[:100] if line.strip()):
         return "python"
     at = 0
     try:
@@ -306,9 +307,8 @@ _DECLARATION = re.compile(r"<(\?xml\b|!doctype\s|(html|head|body|rss|tei|tmx|med
 _COMMENTS = re.compile(r"(\s|<!--.*?-->)*", re.DOTALL)
 _TAG_LINE = re.compile(r"<([a-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*>", re.I)
 _CLOSED = re.compile(r"<([a-z][\w:.-]*)(?:\s[^<>]*)?>[^<>]*(?:<[^<>]*>[^<>]*)*?</\1\s*>|<(?:br|hr|p)\s*/?>", re.I)
-_TIMES = re.compile(
-    r"\[?(?:\d+:)?\d\d?:\d\d[,.]\d{2,3}\s*(?:-->|,\s*\d+:\d\d)|\{\d+\}\{\d+\}|\[\d+:\d\d\.\d+\]|Dialogue: ?\d+,"
-)
+_TIMES = re.compile(r"\[?(?:\d+:)?\d\d?:\d\d[,.]\d{2,3}\s*(?:-->|,\s*\d+:\d\d)|\{\d+\}\{\d+\}|\[\d+:\d\d\.\d+\]")
+_DIALOGUE = re.compile(r"Dialogue: ?[^,]*\d,\d+:\d\d:")
 
 
 def _find_markup(text: str, endings: Set[str], is_cut: bool) -> str | None:
@@ -326,6 +326,8 @@ def _find_markup(text: str, endings: Set[str], is_cut: bool) -> str | None:
     tagged = sum(bool(_CLOSED.search(line)) for line in lines)
     if 2 * tagged > len(lines) or (tagged and endings & {".html", ".htm", ".xhtml", ".xml"}):
         return "markup"
+    if begins.startswith("[Script Info]") or any(map(_DIALOGUE.match, lines[:20])):
+        return "dialogue"
     times = sum(bool(_TIMES.match(line)) for line in lines[:20])
     return "subtitles" if begins.startswith("WEBVTT") or 5 * times >= max(5, len(lines[:20])) else None
 
@@ -348,7 +350,8 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
     first = rows[0] if rows else ""
     names = [cell.strip(" \"'") for cell in re.split("[,;\t]", first)]
     is_header = len(names) > 1 and all(map(_COLUMN.fullmatch, names)) and (field in names or len(_NAMES & {*names}) > 1)
-    is_likely = len(rows) > 2 and _NAMES & {name.lower() for name in names} and not first.endswith((".", "।", "?", "!"))
+    known = _NAMES & {name.lower() for name in names}
+    is_likely = len(rows) > 2 and (len(known) > 1 or (known and not re.search("[,;] ", first)))
     if is_header or is_likely or endings & _TABLES or _SEPARATOR_LINE.match(first):
         table, is_even = _find_table(lines, endings)
         if is_header or is_even or endings & _TABLES or table.skipped:
@@ -395,6 +398,50 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
 
 
 # --------------------
+# Records in text.
+
+
+def walk_json(text: str) -> Iterator[Any]:
+    """Yield the values of JSON text: elements of arrays, or one after the other, with commas between them or without.
+
+    Raises:
+        ValueError, RecursionError: at the first that is not JSON, or where an array does not end.
+    """
+    at, is_array = 0, False
+    while (at := _BETWEEN.match(text, at).end()) < len(text) or is_array:  # type: ignore[union-attr]
+        if text.startswith("]" if is_array else "[", at):
+            is_array, at = not is_array, at + 1
+        else:
+            value, at = _DECODER.raw_decode(text, at)
+            yield value
+
+
+def split_rows(path: str | Path, lines: Iterable[str], table: Content) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table that are not empty, each with the number of its last line.
+
+    Args:
+        path: the file, for messages.
+        lines: its lines with their ends; cells may hold line breaks.
+        table: what `recognize` says of it.
+
+    Raises:
+        InputError: a line that is no row.
+    """
+    csv.field_size_limit(_LONGEST_CELL)
+    rows = csv.reader(islice(lines, table.skipped, None), **table.dialect)
+    try:
+        for row in rows:
+            if row:
+                yield rows.line_num + table.skipped, row
+    except csv.Error as error:
+        raise InputError(
+            f"{path}: line {rows.line_num + table.skipped} is no row of a table ({error}). Put a cell with a quote, a"
+            f" line break or a separator ({table.dialect['delimiter']!r}) between double quotes, and double each quote"
+            ' in it: "".'
+        ) from None
+
+
+# --------------------
 # What is not read.
 
 
@@ -404,6 +451,7 @@ _NO_TIMES = (
     "sed -E '/^(WEBVTT.*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
     r" s/<[^>]*>//g; s/^([{][0-9]+[}][{][0-9]+[}]|\[[0-9:., >-]+\])//'"
 )
+_NO_STYLES = r"sed -nE 's/\{[^}]*\}//g; s/\\[Nn]/ /g; s/^Dialogue:([^,]*,){9}//p'"
 _REFUSED: Mapping[str, tuple[str, str, str]] = {
     "archive": ("an archive", "Unpack it, and name the files in it", ""),
     "excel": ("an Excel workbook", f"Save it as `CSV UTF-8`, {_INSTEAD}", ""),
@@ -412,6 +460,7 @@ _REFUSED: Mapping[str, tuple[str, str, str]] = {
     "markup": ("HTML or XML", _AS_TEXT, ""),
     "wikiextractor": ("WikiExtractor's output with tags", "Extract it with `--json`, which writes JSON lines", ""),
     "subtitles": ("subtitles", f"Remove numbers and times, {_INSTEAD}", _NO_TIMES),
+    "dialogue": ("subtitles", f"Keep what is said, {_INSTEAD}", _NO_STYLES),
     "tokens": ("a list of annotated words", "Write one sentence per line; CoNLL-U needs `# text =` lines", ""),
     "numbered": ("a list of numbered lines", f"Remove the numbers, {_INSTEAD}", "cut -f 2-"),
     "utf-16": ("{encoding}, not UTF-8", f"Save it as UTF-8 (in Excel: `CSV UTF-8`), {_INSTEAD}",

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import yaml
 
 from prasanga.base.errors import InputError, reason
+from prasanga.base.formats import walk_json
 
 try:
     from yaml import CSafeLoader as _SafeLoader
@@ -119,12 +120,9 @@ def read_json_objects(path: Path) -> list[dict[str, Any]]:
     Raises:
         InputError: not JSON, something else than objects, half of a character in it; as `read_text`.
     """
-    text, content, at = read_text(path).strip(), list[Any](), 0
+    text = read_text(path)
     try:
-        while at < len(text):
-            value, at = json.JSONDecoder().raw_decode(text, at)
-            at += len(text[at:]) - len(text[at:].lstrip())
-            content += value if isinstance(value, list) else [value]
+        content = list(walk_json(text))
         json.dumps(content, ensure_ascii=False).encode()  # fails for half a character
     except (RecursionError, ValueError) as error:
         raise InputError(f"{path}: not JSON ({reason(error)}). Correct it, or write it again.") from None

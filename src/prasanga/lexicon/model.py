@@ -5,7 +5,6 @@ The stage writes it as a table of forms and as categories, which later stages re
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -15,14 +15,13 @@ A layout is an entry of `TABLE_LAYOUTS`; what the file is (CSV, JSON, Parquet, .
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.formats import HEAD, Content, find_compression, open_decompressed, recognize, refuse
+from prasanga.base.formats import (
+    HEAD,
+    Content,
+    find_compression,
+    open_decompressed,
+    recognize,
+    refuse,
+    split_rows,
+    walk_json,
+)
 from prasanga.base.io import as_frame, read_rows
 from prasanga.base.yaml import suggest
 from prasanga.pairs.alignment import LINE_BREAK, MOST_WORDS, align_words, find_wrong_marks, list_oddities
@@ -223,8 +231,6 @@ def find_layout(source: object, columns: Sequence[str], layout: str) -> Layout:
 # Records: what programs write as a table, with all cells as text and errors that say where.
 
 
-# As Python's csv module wants lines, with their ends; a stream of the whole text would take four bytes a character.
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _WINO_BIAS = re.compile(r"\d+ .*\[.+\].*\[.+\]")
 
 
@@ -262,7 +268,7 @@ def read_records(source: Any) -> pl.DataFrame:
         raise InputError(f"{source}, line {line}: not UTF-8. Save the file as UTF-8 (Excel: `CSV UTF-8`).") from None
     del data  # as large as all that follows
     is_json = content.kind in ("json", "jsonl")
-    frames = list(_read_json(source, text) if is_json else _read_rows(source, text, content))
+    frames = list(_read_json(source, text) if is_json else _read_table(source, text, content))
     return _as_text(source, pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame())
 
 
@@ -284,9 +290,9 @@ def _as_text(source: object, table: pl.DataFrame) -> pl.DataFrame:
     for column in table.iter_columns():
         if column.dtype.is_float() and (column.fill_nan(None).drop_nulls() % 1 == 0).all():
             column = column.fill_nan(None).cast(pl.Int64, strict=False)
-        if not column.dtype.is_nested():
+        if not column.dtype.is_nested() and column.dtype != pl.Binary:
             column = column.cast(pl.String).fill_null("")
-        elif not column.name.startswith("sentences"):  # no other list or object is used, such as annotators' votes
+        elif not column.name.startswith("sentences"):  # no other list, object or image is used
             column = pl.Series(column.name, [""] * len(column), dtype=pl.String)
         cells[column.name] = column
     table = pl.DataFrame(cells)
@@ -307,11 +313,14 @@ def _read_arrow(path: str | Path, data: bytes) -> pl.DataFrame:
 
 def _name_classes(table: pl.DataFrame, schema: pa.Schema) -> pl.DataFrame:
     """Return a table with the names of classes where the hub's library wrote numbers, and the names beside them."""
-    said = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
-    for column, feature in said.get("info", {}).get("features", {}).items():
-        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel" and column in table.columns:
-            codes = {str(code): name for code, name in enumerate(feature["names"])}
-            table = table.with_columns(pl.col(column).cast(pl.String).replace(codes))
+    try:
+        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        classes = {name: feature["names"] for name, feature in features.items() if "names" in feature}
+    except (AttributeError, KeyError, TypeError, ValueError):  # others than the hub's library write there, too
+        return table
+    for column in classes.keys() & {*table.columns}:
+        codes = {str(code): name for code, name in enumerate(classes[column])}
+        table = table.with_columns(pl.col(column).cast(pl.String).replace(codes))
     return table
 
 
@@ -321,13 +330,13 @@ _ROWS = 8_192
 
 def _read_json(path: str | Path, text: str) -> Iterator[pl.DataFrame]:
     """Yield the records of JSON lines, or of one JSON list or object in the ways that programs write tables."""
+    values = walk_json(text)
     try:
-        try:
-            records = iter(_list_records(json.loads(text)))
-        except json.JSONDecodeError as error:
-            if not error.msg.startswith("Extra data"):
-                raise
-            records = _parse_lines(path, text)
+        first = list(islice(values, 2))
+        if len(first) == 1 and text.lstrip().startswith("{"):
+            first = _list_records(first[0])
+        # pages of the hub's viewer have each record in the field `row`
+        records = (row["row"] if isinstance(row.get("row"), dict) else row for row in chain(first, values))
         while several := list(islice(records, _ROWS)):
             columns = dict[str, list[Any]]()
             for name in dict.fromkeys(name for record in several for name in record):
@@ -336,32 +345,22 @@ def _read_json(path: str | Path, text: str) -> Iterator[pl.DataFrame]:
                     cells = [None if isinstance(cell, list | dict) else cell for cell in cells]
                 columns[name] = cells
             yield pl.DataFrame(columns, strict=False)
-    except InputError:
-        raise
     except (AttributeError, RecursionError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise InputError(
-            f"{path}: no table in JSON ({reason(error)}). Write one object per line or one list of objects, with the"
-            " columns as keys."
+            f"{path}{line}: no table in JSON ({reason(error)}). Write one object per line or one list of objects, with"
+            " the columns as keys."
         ) from None
 
 
-def _parse_lines(path: str | Path, text: str) -> Iterator[Any]:
-    for number, line in enumerate(_LINE.finditer(text), start=1):
-        try:
-            if not line[0].isspace():
-                yield json.loads(line[0])
-        except ValueError as error:
-            raise InputError(f"{path}, line {number}: no JSON ({reason(error)}). Write one object per line.") from None
-
-
-def _list_records(content: Any) -> list[Any]:
-    """Return the records of a JSON value: a list, StereoSet, or an object in which pandas or the hub write a table."""
-    data = content.get("data", content.get("rows")) if isinstance(content, dict) else content
+def _list_records(content: dict[str, Any]) -> list[Any]:
+    """Return the records of a JSON object: StereoSet, or one in which pandas or the hub write a table."""
+    data = content.get("data", content.get("rows"))
     if isinstance(data, dict) and {*data} & {*_PARTS}:
         return [{**item, "part": part} for part in _PARTS for item in data.get(part) or ()]
     if isinstance(data, list):
-        names = content.get("columns") if isinstance(content, dict) else None
-        return [dict(zip(names, row, strict=True)) if names else row.get("row", row) for row in data]
+        names = content.get("columns")
+        return [dict(zip(names, row, strict=True)) if names else row for row in data]
     values = [[*each.values()] if isinstance(each, dict) else each for each in content.values()]
     if not values or not all(isinstance(cells, list) for cells in values):
         return [content]
@@ -374,37 +373,31 @@ def _list_records(content: Any) -> list[Any]:
     return [dict(zip(content, row, strict=True)) for row in zip(*values, strict=True)]
 
 
-def _read_rows(path: str | Path, text: str, content: Content) -> Iterator[pl.DataFrame]:
+def _read_table(path: str | Path, text: str, content: Content) -> Iterator[pl.DataFrame]:
     """Yield the records of a table as text. Cells may hold line breaks."""
-    lines = (line[0] for number, line in enumerate(_LINE.finditer(text)) if number >= content.skipped)
-    delimiter = content.dialect.get("delimiter", ",")
-    reader = csv.reader(lines, **content.dialect)
-    rows = (row for row in reader if any(row))
-    try:
-        header = next(rows, [])
-        if _WINO_BIAS.match("".join(header)):
-            header = ["tokens", "coreference_clusters"]  # as the hub calls its columns
-        columns = _plain_names(path, header)
-        yield pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
-        if not {*columns} & {name for layout in _ALL_LAYOUTS for name in layout.list_columns()}:
-            return  # other text, whose rows say nothing
-        number = 0
-        while several := list(islice(rows, _ROWS)):
-            for row in several:
-                number += 1
-                if len(row) > len(columns) and not any(row[len(columns) :]):  # of an empty column of a spreadsheet
-                    del row[len(columns) :]
-                if len(row) != len(columns):
-                    raise InputError(
-                        f"{path}, record {number}: {len(row)} cells, but the header names {len(columns)} columns"
-                        f" ({', '.join(columns)}). Put a sentence with {delimiter!r} between double quotes."
-                    )
-            yield pl.DataFrame(several, schema=dict.fromkeys(columns, pl.String), orient="row")
-    except csv.Error as error:
-        raise InputError(
-            f"{path}, line {reader.line_num + content.skipped}: no CSV ({error}). Put a cell that holds {delimiter!r}"
-            ' or a line break between double quotes, and write a double quote inside it twice: "".'
-        ) from error
+    # a stream of the whole text would take four bytes a character
+    lines = (line[0] for line in re.finditer(r"[^\n]*\n|[^\n]+", text))
+    rows = (row for _, row in split_rows(path, lines, content) if any(row))
+    header = next(rows, [])
+    if _WINO_BIAS.match("".join(header)):
+        header = ["tokens", "coreference_clusters"]  # as the hub calls its columns
+    columns = _plain_names(path, header)
+    yield pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+    if not {*columns} & {name for layout in _ALL_LAYOUTS for name in layout.list_columns()}:
+        return  # other text, whose rows say nothing
+    number = 0
+    while several := list(islice(rows, _ROWS)):
+        for row in several:
+            number += 1
+            if len(row) > len(columns) and not any(row[len(columns) :]):  # of an empty column of a spreadsheet
+                del row[len(columns) :]
+            if len(row) != len(columns):
+                raise InputError(
+                    f"{path}, record {number}: {len(row)} cells, but the header names {len(columns)} columns"
+                    f" ({', '.join(columns)}). Put a sentence with {content.dialect['delimiter']!r} between double"
+                    " quotes."
+                )
+        yield pl.DataFrame(several, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
 # --------------------
@@ -560,7 +553,7 @@ def read_pair_file(
 
 def _fill_frame(records: pl.DataFrame, language: str) -> pl.DataFrame:
     """Return the records of a frame with what a file in our own layout must say and a frame need not."""
-    if not {"first", "second"} <= {*records.columns} or any("stereo" in name for name in records.columns):
+    if not {"first", "second"} <= {*records.columns} or _LABEL in records.columns:
         return records
     said = {"label": "stereo", "bias_type": "not stated", "language": language}
     number = pl.int_range(1, pl.len() + 1).cast(pl.String)

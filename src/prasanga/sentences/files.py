@@ -53,7 +53,7 @@ _KINDS = {
 """The format that a kind of file is read as; plain text goes by its ending."""
 
 _READ_AS_TEXT = {"text", *_KINDS} - {"parquet", "arrow"}
-_TEXTS = _READ_AS_TEXT | {"markup", "wikiextractor", "subtitles", "tokens", "numbered", "python", "warc"}
+_TEXTS = _READ_AS_TEXT | {"markup", "wikiextractor", "subtitles", "dialogue", "tokens", "numbered", "python", "warc"}
 """Kinds that are read as any format of text that is stated; its reader says what does not fit."""
 
 _MOST_FAULTS = 10  # files that a message names

@@ -6,7 +6,6 @@ records that are left out have a number too. Memory holds one record, or a few r
 
 from __future__ import annotations
 
-import csv
 import json
 import logging
 import os
@@ -15,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path, PurePath
+from shlex import quote
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
@@ -23,7 +23,17 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.formats import COMPRESSED, HEAD, convert, find_compression, open_decompressed, recognize, refuse
+from prasanga.base.formats import (
+    COMPRESSED,
+    HEAD,
+    convert,
+    find_compression,
+    open_decompressed,
+    recognize,
+    refuse,
+    split_rows,
+    walk_json,
+)
 from prasanga.sentences.corpus import (
     Errors,
     Format,
@@ -43,11 +53,9 @@ LARGEST_JSON = 1 << 28
 
 _ROWS = 256  # of a column that are held at a time
 _BUFFER = 1 << 20
-_LONGEST_CELL = 1 << 28  # characters; the default of the csv module is 2^17, less than many documents
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
 _COMMENT = re.compile(r"#\s*(text|newdoc\b.*?)\s*(?:=\s*(.*)|$)")
-_BETWEEN = re.compile(r"[\s,]*")
 _SKIP = "or write `corpus.errors: skip-line` to leave such records out and count them"
 
 logger = logging.getLogger(__name__)
@@ -170,7 +178,7 @@ def _read_json(shard: Shard, counts: ReadingReport) -> _Found:
     with open_decompressed(shard.path) as stream:
         raw = stream.read(LARGEST_JSON + 1)
     counts.bytes, counts.lines = counts.bytes + len(raw), counts.lines + raw.count(b"\n")
-    problem, number, at, is_array = "", 0, 0, False
+    problem, number = "", 0
     if len(raw) > LARGEST_JSON:
         problem = (
             f"more than {LARGEST_JSON} bytes of JSON that is not one object per line. Write JSON lines (`jq -c '.[]'`)"
@@ -179,20 +187,13 @@ def _read_json(shard: Shard, counts: ReadingReport) -> _Found:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         text, problem = "", problem or describe_not_utf8(error.start, raw.count(b"\n", 0, error.start) + 1, error)
-    while not problem and ((at := _BETWEEN.match(text, at).end()) < len(text) or is_array):  # type: ignore[union-attr]
-        if text.startswith("]" if is_array else "[", at):
-            is_array, at = not is_array, at + 1
-            continue
-        try:
-            record, at = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError) as error:
-            problem = (
-                f"record {number} (from 0) is not JSON ({error}). The file is truncated or damaged: fetch it again"
-            )
-        else:
+    try:
+        for record in walk_json(text) if not problem else ():
             record = {shard.field: record} if isinstance(record, str) else record
             yield _text_in_json(record, f"record {number} (from 0)", number, shard)
             number += 1
+    except (ValueError, RecursionError) as error:
+        problem = f"record {number} (from 0) is not JSON ({error}). The file is truncated or damaged: fetch it again"
     if problem:
         raise InputError(f"{shard.path}: {problem.rstrip('.')}.")
 
@@ -203,16 +204,17 @@ def _text_in_json(record: object, place: str, number: int, shard: Shard) -> Reco
     # a name may itself have a dot in it
     for name in [field] if isinstance(record, dict) and field in record else field.split("."):
         if not isinstance(text, dict) or name not in text:
-            names = list(_name_fields(record))
+            fields = list(_list_fields(record))
+            names = [".".join(path) + "[]" * is_list for path, is_list in fields]
             found = _listed("Fields", names) if isinstance(record, dict) else f"Found: {_shorten(record)}"
             array = "; an array is `format: json`" if isinstance(record, list) else ""
-            lists = [name for name in names if name.endswith("[]")]
+            lists = [path for path, is_list in fields if is_list]
             if isinstance(record, dict) and record and all(isinstance(value, dict) for value in record.values()):
-                lists = ["[]"]
-            jq = [
-                convert(shard.path, f"jq -c '.{name}'", ".jsonl", find_compression(shard.path)) for name in lists[-1:]
-            ]
-            take_out = f", or take the records in it out, and name the new file: `{jq[0]}`" if jq else ""
+                lists = [()]
+            keys = ("".join(f"[{json.dumps(name, ensure_ascii=False)}]" for name in path) for path in lists)
+            command = f"jq -c {quote(', '.join(f'.{each}[]' for each in keys))}"
+            command = convert(shard.path, command, ".jsonl", find_compression(shard.path))
+            take_out = f", or take the records in it out, and name the new file: `{command}`" if lists else ""
             return _UnusableError(
                 f"{place} has no field {name!r} (`field: {field}`). {found}{array}. Write the one with the text as"
                 f" `field:` of this entry of `corpus.texts`{take_out}, {_SKIP}."
@@ -226,12 +228,11 @@ def _text_in_json(record: object, place: str, number: int, shard: Shard) -> Reco
     return Record(text, number)
 
 
-def _name_fields(record: object, before: str = "") -> Iterator[str]:
-    """Yield the names of the fields of an object: those of objects in it with a dot, lists of objects with brackets."""
+def _list_fields(record: object, *path: str) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Yield the paths to the fields of an object through those in it, and whether each is a list of objects."""
     for name, value in record.items() if isinstance(record, dict) else ():
-        inner = list(_name_fields(value, f"{before}{name}."))
         is_list = isinstance(value, list) and any(isinstance(each, dict) for each in value)
-        yield from inner or [f"{before}{name}{'[]' if is_list else ''}"]
+        yield from list(_list_fields(value, *path, name)) or [((*path, name), is_list)]
 
 
 def _shorten(value: object) -> str:
@@ -263,34 +264,24 @@ def _read_table(shard: Shard, counts: ReadingReport) -> _Found:
         table = recognize(stream.read(HEAD + 1), f"{path}.csv")
     if table.kind != "table":
         raise InputError(f"{path}: {refuse(path, table) or f'is {table.kind}, not a table.'}")
-    csv.field_size_limit(_LONGEST_CELL)
-    lines = (raw.decode(errors="surrogateescape") for line, _, raw in read_lines(path, counts) if line > table.skipped)
-    rows = csv.reader(lines, **table.dialect)
-    try:
-        header = [cell.strip() for cell in next((row for row in rows if row), [])]
-        places = [_find_column(shard, header, name) for name in (shard.columns if is_extracted else [shard.field])]
-        starts = header.index(START) if is_extracted and START in header else None
-        for number, row in enumerate(row for row in rows if row):
-            cells = [row[place] if place < len(row) else "" for place in places]
-            word = cells[0].strip() if is_extracted else None
-            if len(row) != len(header):
-                problem = f"has {len(row)} cell(s), but the header has {len(header)}. Correct it, write `format: text`"
-            elif not _is_unicode("".join(cells)):
-                problem = "is not UTF-8. Convert the file to UTF-8"
-            elif word == "":
-                problem = f"has no stimulus ({shard.columns[0]!r}). Correct it"
-            else:
-                start = row[starts] if starts is not None else ""
-                yield Record(cells[-1], number, word, int(start) if start.isdecimal() and len(start) < 10 else None)
-                continue
-            line = rows.line_num + table.skipped
-            yield _UnusableError(f"row {number} (from 0, ends at line {line}) {problem}, {_SKIP}.")
-    except csv.Error as error:
-        raise InputError(
-            f"{path}: line {rows.line_num + table.skipped} is no row of a table ({error}). A cell with a quote, a line"
-            f" end or a separator ({table.dialect['delimiter']!r}) must be in double quotes, with each quote in it"
-            ' doubled (""). Correct it.'
-        ) from None
+    rows = split_rows(path, (raw.decode(errors="surrogateescape") for *_, raw in read_lines(path, counts)), table)
+    header = [cell.strip() for cell in next(rows, (0, list[str]()))[1]]
+    places = [_find_column(shard, header, name) for name in (shard.columns if is_extracted else [shard.field])]
+    starts = header.index(START) if is_extracted and START in header else None
+    for number, (line, row) in enumerate(rows):
+        cells = [row[place] if place < len(row) else "" for place in places]
+        word = cells[0].strip() if is_extracted else None
+        if len(row) != len(header):
+            problem = f"has {len(row)} cell(s), but the header has {len(header)}. Correct it, write `format: text`"
+        elif not _is_unicode("".join(cells)):
+            problem = "is not UTF-8. Convert the file to UTF-8"
+        elif word == "":
+            problem = f"has no stimulus ({shard.columns[0]!r}). Correct it"
+        else:
+            start = row[starts] if starts is not None else ""
+            yield Record(cells[-1], number, word, int(start) if start.isdecimal() and len(start) < 10 else None)
+            continue
+        yield _UnusableError(f"row {number} (from 0, ends at line {line}) {problem}, {_SKIP}.")
 
 
 def _find_column(shard: Shard, header: Sequence[str], name: str) -> int:

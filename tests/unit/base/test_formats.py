@@ -12,11 +12,17 @@ from prasanga.base.formats import HEAD, find_compression, recognize, recognize_f
 
 SRT = "1\r\n00:00:01,000 --> 00:00:03,000\r\nমশা।\r\n\r\n2\r\n00:00:04,000 --> 00:00:06,000\r\n১৯৭১ সালে।\r\n"
 CONLLU = "# text = ফুল ফোটে।\n" + "".join(f"{n}\tফুল\t_\tNOUN\t_\t_\t0\troot\t_\t_\n" for n in (1, 2, 3))
+ASS = (
+    f"[Script Info]\nTitle: x\n\n[V4+ Styles]\n{'Style: x' * 20}\n\n[Events]\nFormat: Layer, Start, Text\n"
+    "Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,{\\i1}hi,{\\i0} \\Nho\n"
+)
 PROSE = "হ্যাঁ, আমি আসব।\nনা, সে যাবে না।\nতবে, কেন?\n"
 KINDS: dict[str, tuple[str, str | bytes]] = {
     "prose with a comma per line": ("text", PROSE * 5),
     "prose with the name of a column": ("text", "Body, mind and soul.\nYes, no.\nWell, yes.\n"),
     "wiki markup": ("text", "{{Infobox person}}\n{| class=wikitable\n|}\n'''গোলাপ''' ফুল। <ref>ক</ref>\nআরও।"),
+    "prose with a comma like a table": ("text", "Text, a poem\nHello, world\nHi, there\nMy, oh"),
+    "a table of one known name": ("table", "Sentence,Topic\na b,c\nd e,f\n"),
     "chat log with tabs": ("text", "12:03\tali\thello there\n12:04\tbob\thi, all\n12:05\tali\tbye now\n" * 3),
     "chat log with names in brackets": ("text", "<alice> hi\n<bob> hello\n<alice> bye\n"),
     "chat log with times": ("text", "[12/01/20, 10:00:01] Ali: hello\n[12/01/20, 10:00:05] Bob: hi\n"),
@@ -36,6 +42,7 @@ KINDS: dict[str, tuple[str, str | bytes]] = {
     "markdown table": ("text", "| id | text |\n| --- | --- |\n| 1 | a |\n"),
     "sixteen bits of nothing": ("text", "a\0b text"),
     "one long JSON line": ("jsonl", '{"text": "' + "শব্দ " * HEAD),
+    "a long JSON line after a blank one": ("jsonl", '\n{"text": "' + "শব্দ " * HEAD),
     "JSON array in one line": ("json", '[{"text": "' + "শব্দ " * HEAD),
     "JSON lines with commas": ("json", '{"text": "a"},\n{"text": "b"},\n{"text": "c"}'),
     "JSON with a comma too many": ("json", '[{"text": "a"},\n{"text": "b"},\n]'),
@@ -52,6 +59,7 @@ KINDS: dict[str, tuple[str, str | bytes]] = {
     "WikiExtractor": ("wikiextractor", '<doc id="1" url="u" title="ফুল">\nফুল\n\nফুল ফোটে।\n</doc>\n'),
     "SRT": ("subtitles", "\ufeff" + SRT),
     "VTT": ("subtitles", "WEBVTT\n\n00:01.000 --> 00:02.000\nhi\n"),
+    "ASS": ("dialogue", ASS),
     "LRC": ("subtitles", "[00:12.34]গান\n[00:15.34]গান\n"),
     "UTF-16 of Excel": ("utf-16", "id\ttext\r\n1\tমশা\r\n".encode("utf-16")),
     "UTF-16 without a mark": ("utf-16", "মশার কামড়ে রাতে ঘুম হয় না।".encode("utf-16-be")),
@@ -118,6 +126,7 @@ def test_bytes_that_are_not_utf8(content: bytes, at: int | None) -> None:
     ("content", "text"),
     [
         (SRT.encode(), "মশা।\r\n\r\n১৯৭১ সালে।\r\n"),
+        (ASS.encode(), "hi,  ho\n"),
         (b"[00:00.000 --> 00:05.000]hi\n[00:05.000 --> 00:09.000]ho\n", "hi\nho\n"),
         (b"{0}{25}hi\n{26}{50}ho\n", "hi\nho\n"),
         ("1\tএক ফুল।\n2\tদুই\tফুল।\n3\tক\n4\tখ\n5\tগ\n".encode(), "এক ফুল।\nদুই\tফুল।\nক\nখ\nগ\n"),

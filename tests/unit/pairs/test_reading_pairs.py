@@ -196,6 +196,11 @@ FORMATS: dict[str, Callable[[], bytes]] = {
     "the hub's viewer": lambda: json.dumps({"features": [], "rows": [{"row": row} for row in HUB.to_dicts()]}).encode(),
     "Parquet": lambda: arrow_bytes(HUB, pq.write_table),
     "Parquet with names of classes": lambda: arrow_bytes(CODED, pq.write_table, huggingface=FEATURES),
+    "Parquet with images": lambda: arrow_bytes(
+        HUB.with_columns(image=pl.lit(b"\xff")), pq.write_table, huggingface=[1]
+    ),
+    "Parquet without classes": lambda: arrow_bytes(HUB, pq.write_table, huggingface={"info": None}),
+    "a column `row`": lambda: HUB.with_columns(row=1).write_json().encode(),
     "Feather": lambda: arrow_bytes(HUB, feather.write_feather),
 }
 
@@ -215,7 +220,7 @@ def test_pairs_are_the_same_from_every_frame(frame: pl.DataFrame) -> None:
     repeated = pandas.concat([table[:1], table[1:].reset_index(drop=True)])
     for given in (frame, table, indexed, repeated, frame.to_arrow(), frame.to_dict(as_series=False), frame.to_dicts()):
         assert read_pairs(given).select(SAID).rows() == READ
-    assert read_pairs({"First ": ["a b"], "second": ["a c"]}, "bn").rows() == [
+    assert read_pairs({"First ": ["a b"], "second": ["a c"], "stereotype_id": [3]}, "bn").rows() == [
         ("1", "bn", "not-stated", "stereo", "a b", "a c", None, None)
     ]
     votes = PLAIN.with_columns(sent_more=pl.Series([["a"], ["b"]]))

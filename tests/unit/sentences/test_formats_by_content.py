@@ -7,6 +7,8 @@ import gzip
 import io
 import json
 import lzma
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -147,9 +149,9 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
     ),
     "an object around": (
         "a.json",
-        lines([{"data": RECORDS}], indent=1),
+        lines([{"train": RECORDS[:1], "it's": {"তথ্য": RECORDS[1:]}}], indent=1),
         {},
-        r"`cat \S+/a\.json \| jq -c '\.data\[\]' > \S+/a\.plain\.jsonl`",
+        r"`cat \S+/a\.json \| jq -c '.*\[.তথ্য.\]\[\]' > \S+/a\.plain\.jsonl`",
     ),
     "objects by key": (
         "a.json",
@@ -193,6 +195,11 @@ def test_a_plan_says_what_cannot_be_read_and_what_to_write(
 
     with pytest.raises(InputError, match=message):
         look()
+    if "jq" in message and shutil.which("jq"):
+        (fault,) = find_faults(shards_of(tmp_path, name, content, **keys))
+        subprocess.run(fault.split("`")[-4], shell=True, check=True)
+        (shard,) = shards_of(tmp_path, "a.plain.jsonl", (tmp_path / "a.plain.jsonl").read_bytes())
+        assert [record.text for record in read_records(shard)] == TEXTS[: len(list(read_records(shard)))]
     if "`format: text`" in message:
         (shard,) = shards_of(tmp_path, name, content, format="text")
         assert shard.format == "text"
