@@ -22,12 +22,13 @@ OUTSIDE = {
     "corpus": {
         "texts": [
             *({"files": name} for name in ("texts/*.txt", "hf://datasets/a/b/*.parquet", "https://10.0.0.1/x.parquet")),
-            *({"files": name} for name in ("s3://b/x.parquet", "ftp://b/x.parquet", "/etc/hosts", "own/*.txt")),
+            *({"files": name} for name in ("s3://b/x.parquet", "ftp://b/x.parquet", "/etc/*.conf", "own/*.txt")),
         ]
     },
     "lexicon": {"stimuli": ["own", "../words"]},
     "models": {
         "hub": {"path": "owner/name", "remote_code": True},
+        "etc": {"path": "/etc"},
         "own": {"path": "models/own", "weights_sha256": {"a.bin": "0" * 64}},
         "packaged": {"package": "multilingual-e5-small"},
     },
@@ -36,39 +37,45 @@ OUTSIDE = {
     "title": "https://nothing.org and /etc/passwd",
 }
 SAID = [
-    ("corpus.texts.0.files", "texts/a.txt", "reads /etc/passwd"),
+    ("models.hub.remote_code", "True", "RUNS CODE"),
+    ("corpus.texts.0.files", ".hidden/a.txt", "reads /etc/passwd"),
     ("corpus.texts.1.files", "hf://datasets/a/b/*.parquet", "read from the Hugging Face hub, with your token"),
     ("corpus.texts.2.files", "https://10.0.0.1/x.parquet", "requested from that server, also inside your network"),
     ("corpus.texts.3.files", "s3://b/x.parquet", "read from S3 (or AWS_ENDPOINT_URL), with your AWS credentials"),
     ("corpus.texts.4.files", "ftp://b/x.parquet", "refused"),
-    ("corpus.texts.5.files", "/etc/hosts", "reads /etc/hosts"),
+    ("corpus.texts.5.files", "/etc/*.conf", "reads /etc"),
     *((f"categories.V.{side}.a", f"/{side}.yaml", f"reads /{side}.yaml") for side in ("targets", "attributes")),
     ("lexicon.stimuli.1", "../words", "reads {parent}/words"),
     ("models.hub.path", "owner/name", "fetched from the Hugging Face hub (or HF_ENDPOINT), with your token"),
-    ("models.hub.remote_code", "True", "RUNS CODE"),
     ("models.own.weights_sha256.a.bin", "0" * 64, "opens a pickle, for tensors only"),
+    ("models.etc.path", "/etc", "reads /etc"),
     ("models.packaged.package", "multilingual-e5-small", "fetched from the Python package index (or PIP_INDEX_URL)"),
     ("pairs.sets.p.path", "link/pairs.csv", "reads {parent}/pairs.csv"),
 ]
 
 
+@pytest.mark.parametrize("name", ["study/study.yaml", "study.yml"])  # the folder of study.yml is study
 def test_a_strangers_config_is_listed_with_what_it_reaches_outside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     folder = tmp_path / "study"
-    for name in ("texts", "own", "models/own"):
-        (folder / name).mkdir(parents=True)
-    (folder / "texts/a.txt").symlink_to("/etc/passwd")
+    for inner in ("texts", ".hidden", "own/closed", "models/own"):
+        (folder / inner).mkdir(parents=True)
+    (folder / "own/closed").chmod(0)  # on a disk, `lost+found`
+    (folder / "texts/a").symlink_to("../.hidden")
+    (folder / ".hidden/a.txt").symlink_to("/etc/passwd")
     (folder / "link").symlink_to("..")
-    (folder / "study.yaml").write_text(json.dumps(OUTSIDE), encoding="utf-8")
     (folder / "yaml.py").write_text("raise SystemExit('imported')", encoding="utf-8")
-    monkeypatch.chdir(folder)
-    rows = list_outside(Path("study.yaml"))
+    (tmp_path / name).write_text(json.dumps(OUTSIDE), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    rows = list_outside(Path(name), folder)
+    assert rows[0][2].startswith("RUNS CODE")
     assert sorted(row[:2] for row in rows) == sorted([key, value] for key, value, _ in SAID)
     for row, (_, _, said) in zip(sorted(rows), sorted(SAID), strict=True):
         assert row[2].startswith(said.format(parent=tmp_path))
-    done = CliRunner().invoke(app, ["config", "study.yaml"])
-    assert (done.exit_code, done.output.count("\n")) == (0, len(SAID) + 2)
+    done = CliRunner().invoke(app, ["config", name])
+    assert (done.exit_code, done.output.count("\n")) == (0, len(SAID) + 3)
+    assert f"Nothing else outside {folder}, but " in done.output
 
 
 LINKS = (

@@ -171,9 +171,10 @@ def test_a_run_without_a_terminal_says_how_far_it_is(tmp_path: Path, capsys: pyt
             watch.advanced = watch.began
         watch.report()
         assert capsys.readouterr().err.splitlines() == lines
-    for added, killed in (("", False), ("Command 'x' died with <Signals.SIGKILL: 9>.\n", True)):
+    for added, killed in (("BLOOM\n", False), ("Command 'x' died with <Signals.SIGKILL: 9>.\n", True), ("", True)):
         with log.open("a", encoding="utf-8") as file:
             file.write(added)
+        watch.report()  # other jobs take longer to end
         assert watch.finds_kill() is killed
 
 

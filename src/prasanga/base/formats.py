@@ -471,7 +471,7 @@ _REFUSED: Mapping[str, tuple[str, str, str]] = {
     "git-lfs": ("a pointer of Git LFS in place of the file", "Fetch the file itself: `git lfs pull`", ""),
     "pickle": ("a pickle", "Write its texts as JSON lines", ""),
     "binary": ("not text", "Convert it to plain text in UTF-8", ""),
-    "empty": ("empty", "Take it out, or restore it", ""),
+    "empty": ("empty", "Remove it from the config, or restore it", ""),
 }  # fmt: skip
 """What each kind is called, what to do, and the command that does it (see `convert`), if there is one."""
 

@@ -224,14 +224,25 @@ _PROBE = 1 << 20  # bytes: more than a full disk, or a quota, has left
 
 
 def list_links(folder: Path) -> Iterator[Path]:
-    """Yield the symbolic links in a folder and in those below it; the folder itself if it is one."""
-    if folder.is_symlink():
-        yield folder
-    elif folder.is_dir():
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_symlink() or entry.is_dir():
-                    yield from list_links(Path(entry.path))
+    """Yield the symbolic links in a folder and in those below it; the folder itself if it is one.
+
+    Raises:
+        InputError: a folder in which files can be reached but not listed.
+    """
+    folders = [folder]
+    while folders:
+        path = folders.pop()
+        if path.is_symlink():
+            yield path
+        elif path.is_dir() and os.access(path, os.X_OK):
+            try:
+                with os.scandir(path) as entries:
+                    folders += [Path(entry.path) for entry in entries if entry.is_symlink() or entry.is_dir()]
+            except OSError as error:
+                raise InputError(
+                    f"{path}: cannot be read ({error.strerror}), and links in it may lead anywhere. Let yourself read"
+                    f" it (`chmod u+r {shlex.quote(str(path))}`), or delete it."
+                ) from None
 
 
 def require_own_folders(study: Path) -> None:
@@ -338,8 +349,8 @@ def link_store(store: str) -> list[str]:
     for path in map(Path, (*_WRITTEN, *_PARTS)):
         if os.path.lexists(path) and not path.is_dir():
             raise InputError(
-                f"{path} is no folder, and a study keeps a folder of that name. Bring it back, or delete what has its"
-                f" name (`rm {path}`); what is not found is computed again."
+                f"{path} is not a folder, but a study keeps its files in a folder of that name. Restore the folder, or"
+                f" delete the file (`rm {path}`); missing results are computed again."
             )
     return [
         f"{name} led to {target}, which is not there. It is now {os.path.realpath(name)}, and what is not found is"

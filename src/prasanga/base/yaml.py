@@ -59,11 +59,11 @@ def load_yaml(path: str | Path, text: str) -> Any:
 
 def find_line(path: str | Path, keys: Sequence[Any]) -> int:
     """Return the line of the last of these keys and list indices that a YAML file has; 0 if it has none of them."""
-    node = yaml.compose(read_text(Path(path)), Loader=_Loader)
-    line = 0
+    loader = _Loader(read_text(Path(path)))
+    node, line = loader.get_single_node(), 0
     for key in keys:
         if isinstance(node, yaml.MappingNode):
-            found = [pair for pair in node.value if key in (pair[0].value, yaml.load(pair[0].value, Loader=_Loader))]
+            found = [pair for pair in node.value if key in (pair[0].value, loader.construct_object(pair[0]))]
         else:
             items = node.value if isinstance(node, yaml.SequenceNode) and isinstance(key, int) else []
             found = [(item, item) for item in items[int(key) :][:1]] if items else []

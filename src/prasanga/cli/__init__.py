@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from prasanga import __version__
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, printable
 from prasanga.cli.running import (
     FAILED,
     INTERRUPTED,
@@ -185,7 +185,6 @@ def check(
     directory: Folder = None,
 ) -> None:
     """Compare the results with what they were made from; of one result file, show what it was made from."""
-    from prasanga.base.errors import printable
     from prasanga.base.results import check_results, tell_origin
 
     if study is not None and study.is_file() and study.suffix not in (".yaml", ".yml"):
@@ -267,14 +266,12 @@ def config(
     if key is None or not key.endswith((".yaml", ".yml")):
         typer.echo(describe_key(key))
         return
-    file = Path(key).absolute()
-    if file.is_file():
-        os.chdir(file.parent)
-    if rows := list_outside(Path(file.name) if file.is_file() else file):
+    file, folder = Path(key).absolute(), _find_study(Path(key), None)[0]
+    os.chdir(folder if folder.is_dir() else file.parent)
+    if rows := list_outside(file, folder):
         write_table(["key", "value", "what a run does"], rows)
-    typer.echo(
-        "Nothing else outside its folder, but what is shipped and the store next to it. docs/trust.md says more."
-    )
+    typer.echo(f"Nothing else outside {printable(str(folder))}, but what is shipped and the store next to it.")
+    typer.echo("docs/trust.md says more.")
 
 
 @app.command()
@@ -285,7 +282,6 @@ def compare(
     directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("comparison"),
 ) -> None:
     """Compare studies, also ones that others sent: a page, a CSV, ranks with their intervals."""
-    from prasanga.base.errors import printable
     from prasanga.base.io import write_text
     from prasanga.extras.studies import compared, comparison_to_csv, read_studies, render_comparison, what_differs
 

@@ -46,6 +46,7 @@ _N_WRONG = 3
 _STEPS = re.compile(r"^(\d+ of \d+) steps", re.MULTILINE)
 _BEGUN = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
 _ENDED = re.compile(r"^(?:Finished jobid: \d+ \(Rule: |Error in rule )(\w+)", re.MULTILINE)
+_KILLED = re.compile(r"\b(?:SIGKILL|OUT_OF_MEMORY|OOM|(?i:oom[-_ ]?kill(?:ed|er)?)|exit status 137)\b")
 _WRONG = re.compile(
     r"^.*\b(?:error|fatal|unable|cannot|could not|failed|refused|denied|timed out)\b.*$", re.MULTILINE | re.I
 )
@@ -331,11 +332,11 @@ def follow(line: Sequence[str], held: int | None = None, watch: Watch | None = N
         start_new_session=True,  # so that each signal reaches the jobs once, from here
         stdin=subprocess.DEVNULL,
     )
-    if n_signals:
-        with suppress(OSError):
+    with suppress(OSError):  # it has ended, or the disk is full
+        if n_signals:
             os.killpg(process.pid, signal.SIGINT)
-    if held is not None:
-        os.write(held, f" (to stop it: kill -INT -- -{process.pid})".encode())
+        if held is not None:
+            os.write(held, f" (to stop it: kill -INT -- -{process.pid})".encode())
     while process.returncode is None:
         with suppress(subprocess.TimeoutExpired):
             process.wait(_EVERY)
@@ -362,15 +363,12 @@ class Watch:
         self.began = self.advanced = time.monotonic()
         self._earlier, self._log = set(self._folder.glob("*.log")), Path()
         self._n_read, self._done, self._running, self._wrong = 0, "", Counter[str](), list[str]()
+        self._killed = False
 
     def report(self) -> None:
         """Print the steps that are done and what runs, and errors in the log once no step has ended for a while."""
-        now, printed = time.monotonic(), self._read()
-        if steps := _STEPS.findall(printed):
-            self._done, self.advanced = steps[-1], now
-        self._running.update(_BEGUN.findall(printed))
-        self._running.subtract(_ENDED.findall(printed))
-        self._wrong = [*self._wrong, *_WRONG.findall(printed)][-_N_WRONG:]
+        self._read()
+        now = time.monotonic()
         if now - self.advanced >= _PATIENCE:
             for text in self._wrong:
                 waited = f"No step has ended for {now - self.advanced:.0f} s."
@@ -384,19 +382,26 @@ class Watch:
             typer.echo(f"{now - self.began:.0f} s: {self._done or 'no'} steps done{what}", err=True)
 
     def finds_kill(self) -> bool:
-        """Return whether the system, or a queue, has killed a job, as far as the end of the log says so."""
-        return bool(re.search(r"SIGKILL|OUT_OF_MEMORY|OOM", self._read()))
+        """Return whether the system, or a queue, has killed a job, as far as the log says so."""
+        self._read()
+        return self._killed
 
-    def _read(self) -> str:
-        """Return the whole lines that were added to the log of this run."""
+    def _read(self) -> None:
+        """Note steps, jobs, errors and kills in the whole lines that were added to the log of this run."""
         self._log = max(set(self._folder.glob("*.log")) - self._earlier, default=self._log)
         if not self._log.is_file():
-            return ""
+            return
         with self._log.open("rb") as file:
             file.seek(self._n_read)
             lines = file.read().rpartition(b"\n")[0]
         self._n_read += len(lines)
-        return lines.decode(errors="replace") + "\n"
+        printed = lines.decode(errors="replace")
+        if steps := _STEPS.findall(printed):
+            self._done, self.advanced = steps[-1], time.monotonic()
+        self._running.update(_BEGUN.findall(printed))
+        self._running.subtract(_ENDED.findall(printed))
+        self._wrong = [*self._wrong, *_WRONG.findall(printed)][-_N_WRONG:]
+        self._killed = self._killed or bool(_KILLED.search(printed))
 
 
 def _show_results(folder: Path) -> None:
@@ -483,9 +488,10 @@ def show_plan(folder: Path, **asked: Any) -> None:
         done = ask(line, env=make_environment())
     if is_new:
         shutil.rmtree(folder, ignore_errors=True)
-    said = [printable(text) for text in done.stderr.splitlines() if not text.startswith(_OWN_NEWS)]
+    last = done.stdout.strip().splitlines()[-1:] if done.returncode else []
+    said = [printable(text) for text in [*done.stderr.splitlines(), *last] if not text.startswith(_OWN_NEWS)]
     if done.returncode:
-        typer.echo("\n".join([*said, *done.stdout.strip().splitlines()[-1:]]), err=True)
+        typer.echo("\n".join(said), err=True)
         raise typer.Exit(UNUSABLE)
     counts = [text for text in said if text.startswith("Model ")]
     for text in said:

@@ -132,32 +132,38 @@ _EFFECTS = {
 """Addresses by protocol and keys of a model that lead outside a study's folder, with what a run does."""
 
 
-def list_outside(path: Path) -> list[list[str]]:
-    """Return what a config reaches outside its folder: each key, its value, and what a run does with it.
+def list_outside(path: Path, folder: Path) -> list[list[str]]:
+    """Return what a config reaches outside a study's folder: each key, its value, and what a run does with it.
 
-    Nothing is imported or requested. Links are looked for in the files and folders that the config names.
+    Code comes first. Nothing is imported or requested. Links are looked for in what the config names in the folder.
 
     Raises:
-        InputError: as `read_config` and `complete`.
+        InputError: as `read_config` and `complete`; a folder that cannot be read.
     """
-    folder, found = path.absolute().parent.resolve(), list[list[str]]()
+    folder, found, seen = folder.resolve(), list[list[str]](), set[Path]()
     study = StudyConfig.model_validate(complete(read_config(path), source=path))
     marked = study.model_dump(mode="json", context={"placed": "\0".__add__})  # paths begin with \0
     for keys, value in _list_leaves(marked):
-        key, named, is_text = ".".join(map(str, keys)), str(value).removeprefix("\0"), keys[-1] == "files"
-        begin = Path(folder, study.corpus.root if is_text else "", re.split(r"[^/]*[*?[]", named)[0])
+        key, named = ".".join(map(str, keys)), str(value).removeprefix("\0")
+        is_text = (keys[0], keys[-1]) == ("corpus", "files")
+        before = re.split(r"[^/]*[*?[]", named)[0] if is_text else named
+        begin = Path(folder, study.corpus.root if is_text else "", before)
         kind = next((each for each in _EFFECTS if keys[0] == "models" and each in keys[2:4]), "")
-        if kind == "path":
-            kind = "" if begin.exists() or named.startswith(("/", ".")) else kind
+        if kind == "path" and (named.startswith(("/", ".")) or os.path.lexists(begin)):
+            kind = ""
         if is_text and "://" in named:
             kind = named.partition("://")[0].lower()
         if kind and value:
             found.append([key, named, _EFFECTS.get(kind, "refused")])
         elif is_text or value != named:
-            for each in dict.fromkeys([begin, *(list_links(begin) if key != "corpus.root" else ())]):
+            places = [begin]
+            for each in places:
                 if not (target := Path(os.path.realpath(each))).is_relative_to(folder):
                     found.append([key, named if each == begin else os.path.relpath(each, folder), f"reads {target}"])
-    return found
+                elif target not in seen and key != "corpus.root":
+                    seen.add(target)
+                    places += list_links(target)
+    return sorted(found, key=lambda row: row[2] != _EFFECTS["remote_code"])
 
 
 def _list_leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:

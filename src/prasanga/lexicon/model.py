@@ -437,7 +437,7 @@ def stimuli_of(
     for name in known if names is None else names:
         if name not in known:
             raise InputError(
-                f"`{key}` in the config names {name!r}, which the lexicon does not have. Allowed:"
+                f"`{key}` names {name!r}, which the lexicon does not have. Allowed:"
                 f" {', '.join(known) or 'none, since these word lists have no categories'}."
             )
         for side in (*categories[name]["targets"], *categories[name]["attributes"]):

@@ -255,7 +255,7 @@ _OTHERS = {
     "tf_model.h5": _OLD.replace("{of}", "tf"),
     "flax_model.msgpack": _OLD.replace("{of}", "flax"),
     "zero_to_fp32.py": "but shards of DeepSpeed. Type `python zero_to_fp32.py . . --safe_serialization` in the folder",
-    "pytorch_model_fsdp_*": "but shards of FSDP. Type `accelerate merge-weights {folder}/{file} {folder}`",
+    "pytorch_model_fsdp_*": "but shards of FSDP. Type `accelerate merge-weights {inner} {quoted}`",
     "*.gguf": "but {file}, for llama.cpp. Use the model that it was made from, or convert it: `AutoModelForCausalLM."
     "from_pretrained({folder!r}, gguf_file={file!r}).save_pretrained(folder)`, and AutoTokenizer likewise",
     "0_StaticEmbedding": "but {file}: static vectors, in which no piece sees another. Use a model with a transformer",
@@ -276,7 +276,8 @@ def _explain_folder(source: FoundModel) -> str:
         found = max(folder.glob(pattern), key=lambda path: path.stat().st_mtime_ns, default=None)
         if found is not None:
             file = found.parent.name if found.name == "config.json" else found.name
-            return f", {said.format(folder=str(folder), file=file)}."
+            inner, quoted = (shlex.quote(str(each)) for each in (folder / file, folder))
+            return f", {said.format(folder=str(folder), file=file, inner=inner, quoted=quoted)}."
     return ". Give the folder that `save_pretrained` wrote, with config.json, model.safetensors and tokenizer.json."
 
 
@@ -311,7 +312,7 @@ def read_settings(source: FoundModel, file: str, kind: type = dict) -> Any:
 
 
 def _check_settings(source: FoundModel) -> None:
-    """Refuse a model whose config.json says that its weights are quantized, or that has labels without end."""
+    """Refuse a model whose config.json says that its weights are quantized, or that it has too many labels."""
     settings = read_settings(source, "config.json")
     named = settings.get("id2label")
     count = len(named) if isinstance(named, dict) and named else settings.get("num_labels")

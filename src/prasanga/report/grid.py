@@ -19,6 +19,7 @@ import polars as pl
 import regex
 
 from prasanga.associations.comparisons import MEAN, has_few_words, is_primary, sort_lengths
+from prasanga.base.errors import InputError
 from prasanga.methods import FAMILY
 from prasanga.pairs.preferences import OVERALL
 from prasanga.schema import CONVENTIONS, describe_losses, describe_missing_effect
@@ -93,7 +94,12 @@ def grid_of(ceat: pl.DataFrame) -> Grid:
 
     Categories are sorted by name (C2 before C10), lengths by words (75 before >75); models keep the order in which the
     table has them.
+
+    Raises:
+        InputError: two rows for one cell.
     """
+    if ceat.select(KEY).is_duplicated().any():
+        raise InputError(f"the table of CEAT has two rows for one {', '.join(KEY)}. Measure again: `prasanga run`.")
     rows = ceat.rows(named=True)
     categories = {row["category"]: category_of(row) for row in reversed(rows)}
     return Grid(

@@ -32,9 +32,11 @@ def test_mappings_know_their_line_and_texts_are_spelled_as_in_the_corpus(tmp_pat
 
 def test_the_line_of_a_value_is_found_as_far_as_the_file_has_it(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
-    path.write_text("study: s\nmodels:\n  a:\n    layer:\n      - 1\n      - x\n", encoding="utf-8")
+    text = "study: s\nmodels:\n  '@x': y\n  a:\n    layer:\n      - 1\n      - x\n  1_0: z\n  '[': z\n"
+    path.write_text(text, encoding="utf-8")
     places = [(), ("study",), ("models", "a"), ("models", "a", "layer", 1), ("models", "b"), ("other", 0)]
-    assert [find_line(path, place) for place in places] == [0, 1, 3, 6, 2, 0]
+    places += [("models", "@x"), ("models", 10), ("models", "1_0"), ("models", "[")]
+    assert [find_line(path, place) for place in places] == [0, 1, 4, 7, 2, 0, 3, 8, 8, 9]
 
 
 @pytest.mark.parametrize(("text", "message"), read_cases(__file__, "yaml_mistakes"))

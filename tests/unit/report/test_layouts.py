@@ -68,6 +68,8 @@ def test_models_keep_their_order_and_lengths_and_modes_are_sorted(ceat: pl.DataF
     latex = render_ceat(ceat).tex
     assert latex.count("C1 & b & ") == 3
     assert "Contexts by fixed draws" in latex
+    with pytest.raises(InputError, match="two rows for one category, model, segment_length"):
+        render_ceat(pl.concat([ceat, ceat.with_columns(pl.col("effect_size") + 1)]))
 
 
 def test_table_4_shows_primary_estimates_or_the_shortest_length_and_what_was_not_measured(ceat: pl.DataFrame) -> None:

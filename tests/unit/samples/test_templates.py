@@ -72,5 +72,5 @@ def test_names_are_those_of_template_and_word(lexicon: Lexicon, path: Path) -> N
 
 
 def test_an_unknown_category(lexicon: Lexicon, path: Path) -> None:
-    with pytest.raises(InputError, match=r"`seat\.categories` in the config names 'S3', .* Allowed: S1, S2\."):
+    with pytest.raises(InputError, match=r"`seat\.categories` names 'S3', .* Allowed: S1, S2\."):
         fill_templates(lexicon, ["S1", "S3"], load_templates(path))

@@ -110,7 +110,7 @@ def test_documents_of_conllu_join_their_sentences(tmp_path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
-    "empty": ("a.txt", b"", {}, r"the file 'a\.txt' is empty\. Take it out, or restore it"),
+    "empty": ("a.txt", b"", {}, r"the file 'a\.txt' is empty\. Remove it from the config, or restore it"),
     "subtitles": ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nফুল\n", {}, r"is subtitles\. .* `format: text`"),
     "HTML": ("a.html", "<html><body><p>ফুল</p></body></html>", {}, r"is HTML or XML\. Extract its text"),
     "UTF-16 stated as text": (
