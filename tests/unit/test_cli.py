@@ -265,7 +265,7 @@ def test_what_cannot_be_measured_is_told_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        ("models", "model models: the folder has no config.json."),
+        ("models", "model models: the folder has no config.json of a model."),
         ("../../nothing/here", "it cannot be the id of a model of the hub"),
         ("onwer/name", "the hub cannot be reached"),
     ],

@@ -90,8 +90,9 @@ def open_source(model: str | Path, revision: str | None = None) -> FoundModel:
         found = FoundModel(name, folder, None, pinned=True)
         if (folder / _ADAPTER).is_file():
             raise InputError(f"model {model}: {_explain_adapter(name, read_settings(found, _ADAPTER))}")
-        if not (folder / "config.json").is_file():
-            raise InputError(f"model {model}: the folder has no config.json{_explain_folder(found)}")
+        is_old = any(folder.glob("0_*/config.json")) and "model_type" not in read_settings(found, "config.json")
+        if is_old or not (folder / "config.json").is_file():
+            raise InputError(f"model {model}: the folder has no config.json of a model{_explain_folder(found)}")
         for path in _identifying_files(folder, NO_OPTIONS):
             if path.stat().st_size < _LONGEST_POINTER and path.read_bytes().startswith(_POINTER):
                 raise InputError(
@@ -285,6 +286,12 @@ def _explain_adapter(name: str, adapter: Mapping[str, Any]) -> str:
     """Return how to make a model of an adapter that PEFT wrote."""
     base, kind = str(adapter.get("base_model_name_or_path") or "BASE-MODEL"), str(adapter.get("peft_type") or "of PEFT")
     what = f"it has an {_ADAPTER}, so it is an adapter ({kind}) to the model {base}"
+    if "model_class" in adapter and "peft_type" not in adapter:
+        return (
+            f"it is an adapter of the library adapters to the model {adapter.get('model_name')}. If it is LoRA, load"
+            " both there, and give the folder that is saved: `model.merge_adapter(name)`, `model.delete_adapter(name)`,"
+            " `model.save_pretrained(folder)`. Adapters of other kinds cannot be merged."
+        )
     if "PROMPT" in kind or "TUNING" in kind:
         return f"{what} that cannot be merged into it. Measure {base}, or train an adapter that can, such as LoRA."
     mapping = adapter.get("auto_mapping")
@@ -435,7 +442,8 @@ def find_sentence_vector(source: FoundModel, options: ModelOptions, *, required:
     Raises:
         InputError: it is something else, and `required`.
     """
-    listed = read_settings(source, "modules.json", list) or [{"type": "Pooling", "path": "1_Pooling"}]
+    own = read_settings(source, "modules.json", list)
+    listed = own or [{"type": "Pooling", "path": "1_Pooling"}]
     of = re.compile(r"sentence_transformers\.(.*\.)?")  # those of other packages are code of their own
     modules = [
         (of.sub("", str(each.get("type"))), str(each.get("path") or "")) for each in listed if isinstance(each, dict)
@@ -445,6 +453,8 @@ def find_sentence_vector(source: FoundModel, options: ModelOptions, *, required:
         if kind == "Pooling" and source.find(f"{path}/config.json"):
             pooling, unknown = _read_pooling(source, f"{path}/config.json")
             problems += [unknown] if unknown else []
+        elif kind == "Pooling" and own:
+            problems.append(f"modules.json has {path}, but there is no {path}/config.json. Fetch it")
         elif kind not in (*_KEEPING, "Pooling"):
             problems.append(f"modules.json has {path or kind} ({kind}), which is not computed here")
     prompts = read_settings(source, "config_sentence_transformers.json")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import json
 import logging
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -51,7 +52,7 @@ from prasanga.models.hub import (
     require_own_weights,
     require_tokenizer,
 )
-from prasanga.models.packaged import NO_OPTIONS, ModelOptions
+from prasanga.models.packaged import NO_OPTIONS, ModelOptions, is_encoder_of_t5
 from prasanga.models.pieces import apply_options, keep_normalizer_of_file
 
 _LOG = logging.getLogger(__name__)
@@ -225,6 +226,7 @@ def open_config(source: FoundModel, options: ModelOptions) -> Any:
         require_own_code(source)
     with quiet(), explaining(source, "config.json"):
         config = _text_part(AutoConfig.from_pretrained(**source.arguments, trust_remote_code=options.remote_code))
+        config.is_encoder_decoder |= is_encoder_of_t5(config.architectures or ())
         kind = model_kind(config)
     if options.kind not in ("auto", kind):
         raise InputError(
@@ -428,6 +430,13 @@ def read_weights(
             f"model {source.name}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}."
             f" The file is incomplete or belongs to another config.json: fetch the model again.{why}"
         )
+    for name in sorted(report["unexpected_keys"]):
+        first = re.sub(r"\.\d+\.", ".0.", name, count=1)
+        if first != name and {first, first.partition(".")[2]} & names:
+            raise InputError(
+                f"model {source.name}: config.json has {text_config(config).num_hidden_layers} blocks, and the weights"
+                f" have {name!r} of one more. Fetch both from one place, or save the shorter model with its weights."
+            )
     table = module.get_input_embeddings().weight
     if not table.is_meta and not table.any():
         raise InputError(

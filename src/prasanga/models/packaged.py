@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -129,16 +129,21 @@ def read_kind(settings: Mapping[str, Any]) -> str:
     """Return the kind of a model by its config.json, or `auto`; it never contradicts `loading.model_kind`."""
     text = settings.get("text_config")
     inner = text if isinstance(text, dict) else {}
-    if settings.get("is_encoder_decoder") or inner.get("is_encoder_decoder"):
-        return "encoder-decoder"
     listed = settings.get("architectures")
     names = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+    if settings.get("is_encoder_decoder") or inner.get("is_encoder_decoder") or is_encoder_of_t5(names):
+        return "encoder-decoder"
     if settings.get("model_type") in _ENCODERS or any(
         name.endswith(("ForMaskedLM", "ForPreTraining")) for name in names
     ):
         return "decoder" if settings.get("is_decoder") else "encoder"
     ends = ("ForCausalLM", "LMHeadModel", *(("ForConditionalGeneration",) if inner else ()))
     return "decoder" if any(name.endswith(ends) for name in names) else "auto"
+
+
+def is_encoder_of_t5(names: Iterable[str]) -> bool:
+    """Return whether a config.json names T5's encoder, of which transformers writes that it has no decoder."""
+    return any("T5" in name and name.endswith("EncoderModel") for name in names)
 
 
 _ENCODERS = (

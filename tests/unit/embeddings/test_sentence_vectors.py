@@ -103,6 +103,7 @@ CASED = {"sentence_bert_config.json": {"max_seq_length": 128, "do_lower_case": T
         (listing("Transformer", "Pooling", "Dense", "Normalize"), r"modules\.json has 2_Dense \(Dense\), which is not"),
         (listing("Transformer", "Pooling", "LayerNorm"), r"modules\.json has 2_LayerNorm \(LayerNorm\)"),
         (listing("Transformer", "WeightedLayerPooling"), r"modules\.json has 1_WeightedLayerPooling"),
+        ({"modules.json": listing("Transformer", "Pooling")["modules.json"]}, r"no 1_Pooling/config\.json\. Fetch it"),
         (listing("Router"), r"modules\.json has Router \(Router\)"),
         (listing("Mine", "Pooling"), r"modules\.json has custom_st\.Mine \(custom_st\.Mine\)"),
         (

@@ -184,6 +184,16 @@ def write(name: str, content: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).write_text(content) and None
 
 
+def make_old(folder: Path) -> None:
+    rename("config.json", "0_BERT/config.json")(folder)
+    write("config.json", '{"__version__": "0.2"}')(folder)
+
+
+def leave_encoder(folder: Path) -> None:
+    drop("decoder.")(folder)
+    settings(is_encoder_decoder=False, architectures=["MT5EncoderModel"])(folder)
+
+
 ADAPTER = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "base_model_name_or_path": "someone/gpt"}
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
 
@@ -191,11 +201,13 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (remove("config.json"), r"the folder has no config\.json\. Give the folder"),
+        (remove("config.json"), r"the folder has no config\.json of a model\. Give"),
         (rename("config.json", "0_BERT/config.json"), r"but 0_BERT, .* Write path: .*/0_BERT for .*mean"),
+        (make_old, r"but 0_BERT, .* Write path: .*/0_BERT for .*mean"),
         (rename("config.json", "checkpoint-5/config.json"), r"Write path: .*/checkpoint-5 for this checkpoint"),
         (write("adapter_config.json", json.dumps(ADAPTER)), r"\(LORA\) to the model someone/gpt\. .*merge_and_unload"),
         (write("adapter_config.json", json.dumps(ADAPTER | {"peft_type": "P_TUNING"})), "cannot be merged into it"),
+        (write("adapter_config.json", '{"model_class": "M", "model_name": "m"}'), r"to the model m\. .*merge_adapter"),
         (settings(quantization_config={"quant_method": "gptq"}), r"quantization_config \(gptq\).*quantization: int8"),
         (settings(num_labels=10**6), r"has 1000000 labels, 50000 are allowed.* remove num_labels"),
         (write("model.safetensors", POINTER), r"model\.safetensors is not the file itself .*`git lfs pull`"),
@@ -216,6 +228,7 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
         (settings(vocab_size=188), r"has 188 rows .* 2 pieces .*: '.+' \(188\), '.+' \(189\).*resize\w+\(190\)"),
         (drop("bert.encoder.layer.1"), r"16 weights are missing .*fetch the model again"),
         (rename_weights(lambda name: f"inner.{name}"), r"fetch the model again\. The file has 'inner\.bert"),
+        (settings(num_hidden_layers=2), r"has 2 blocks, .* have 'bert\.encoder\.layer\.2\."),
         (settings(intermediate_size=72), r"\d+ weights .* another shape"),
         (add_code, r"needs Python code of its own.*not run here.*remote_code: true"),
     ],
@@ -232,7 +245,7 @@ def test_a_folder_that_cannot_be_used(
         assert str(caught.value).startswith(f"model {folder}: ")
 
 
-LISTED = 19
+LISTED = 21
 """So many of the folders above are refused by their list of files alone, before a job runs."""
 
 
@@ -313,6 +326,7 @@ def test_a_decoder_beside_pictures_is_a_decoder_everywhere(
         ("llama", drop("lm_head."), r"1 weights are missing .*, for example 'lm_head\.weight'"),
         ("mbart", drop("model.decoder."), r"weights .* 'model\.decoder\.embed_positions\.weight'"),
         ("mt5", drop("decoder."), r"for example 'decoder\.block.* write stages: \[embeddings\]"),
+        ("mt5", leave_encoder, r"for example 'decoder\.block"),
         ("electra", lambda _: None, r"an ELECTRA's discriminator"),
     ],
 )
