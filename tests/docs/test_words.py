@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from doc_pages import GENERATED, ROOT, pages, read
+from tables import read_data
 
 LONGEST = 45
 """Words of a sentence."""
@@ -32,22 +33,7 @@ RIDDLES = {
 }
 """Turns of phrase that are read twice, and what to do instead."""
 
-AVOIDED = {
-    "utilize": "use",
-    "utilise": "use",
-    "in order to": "to",
-    "prior to": "before",
-    "aforementioned": "this",
-    "thereof": "of it",
-    "whilst": "while",
-    "hereby": "",
-    "leverage": "use",
-    "henceforth": "from here on",
-    "anew": "again",
-    "mankind": "people",
-    "hair's breadth": "small difference",
-    "slip of the pen": "typing error",
-}
+AVOIDED = read_data(__file__, "avoided_words")
 """Words, and the plainer one."""
 
 PAGES = [page for page in pages() if page not in GENERATED and "/api/" not in page]

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 from report_pages import CONFIG, audit, estimates
+from tables import read_data
 
 from prasanga.base.errors import InputError, printable
 from prasanga.base.io import escape_markdown, guarded, guarded_text, to_tsv, unguarded_text
@@ -58,21 +59,7 @@ TEXTS: tuple[str, ...] = (
 SURROGATES: tuple[str, ...] = ("\ud800", "a\udfffb")
 
 
-FORMULAS = (
-    "=1+1",
-    "+cmd|' /C calc'!A0",
-    "-এর",
-    "@SUM(A1)",
-    " =1",
-    "\t=1",
-    "\r=1",
-    "\n@x",
-    "＝1",
-    "－x",
-    "-",
-    "--",
-    "+",
-)
+FORMULAS = read_data(__file__, "formulas")
 PLAIN = ("", "মা", "-1", "+0.25", "-1,234.5", "1e-5", "-3%", "'quoted'", "a=b", "x-y", "'", "3")
 
 

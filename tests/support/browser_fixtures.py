@@ -11,23 +11,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import matplotlib
 import pytest
 from browser import OpenPage, find_browser, is_required
 from playwright.sync_api import Browser, sync_playwright
 
-FONTS = """<?xml version="1.0"?>
-<fontconfig>
-  <dir>{folder}/fonts/ttf</dir>
-  <cachedir>{cache}</cachedir>
-  <selectfont><rejectfont><glob>*</glob></rejectfont><acceptfont><glob>*/DejaVu*</glob></acceptfont></selectfont>
-  <match target="pattern"><edit name="hintstyle" mode="append"><const>hintslight</const></edit></match>
-  <alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
-  <alias><family>serif</family><prefer><family>DejaVu Serif</family></prefer></alias>
-  <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
-</fontconfig>
-"""
+FONTS = Path(__file__).with_name("fonts.conf")
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +29,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         reason = "no Chromium was found: install it (`make system` does where it may), or name one by PRASANGA_CHROMIUM"
         (pytest.fail if is_required() else pytest.skip)(reason)
     fonts = tmp_path_factory.mktemp("fonts") / "fonts.conf"
-    fonts.write_text(FONTS.format(folder=matplotlib.get_data_path(), cache=fonts.parent), encoding="utf-8")
+    fonts.write_text(
+        FONTS.read_text(encoding="utf-8").format(folder=matplotlib.get_data_path(), cache=fonts.parent),
+        encoding="utf-8",
+    )
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, env={**os.environ, "FONTCONFIG_FILE": str(fonts)})
         yield started

@@ -10,6 +10,7 @@ import polars as pl
 import yaml
 from loss_columns import losses
 from report_tables import SCHEMA, arrange_ceat, estimate, fill_columns
+from tables import read_data
 
 from prasanga.config import complete
 from prasanga.report import page
@@ -33,20 +34,7 @@ CONFIG = complete(
         },
     }
 )
-CATEGORIES = {
-    "C1": {
-        "title": "Flowers and insects",
-        "targets": [
-            {"name": "flowers", "gloss": "flowers", "stimuli": ["গোলাপ"]},
-            {"name": "insects", "gloss": "insects", "stimuli": ["মশা"]},
-        ],
-        "attributes": [
-            {"name": "pleasant", "gloss": "pleasant", "stimuli": ["শান্তি"]},
-            {"name": "unpleasant", "gloss": "unpleasant", "stimuli": ["দুঃখ"]},
-        ],
-    },
-    "glosses": {"গোলাপ": "rose", "মশা": "mosquito", "শান্তি": "peace", "দুঃখ": "sorrow"},
-}
+CATEGORIES = read_data(__file__, "categories")
 
 
 def estimates() -> pl.DataFrame:

@@ -298,58 +298,9 @@ class SlurmNode:
         SETTINGS.symlink_to(self._settings)
 
     def _as_text(self) -> str:
-        card = f" Gres=gpu:{self.cards}" if self.cards else ""
-        node = (
-            f"NodeName={self._host} NodeAddr=127.0.0.1 CPUs={self.cpus} Boards=1 SocketsPerBoard=1"
-            f" CoresPerSocket={self.cpus} ThreadsPerCore=1 RealMemory={self.memory_mb}{card} State=UNKNOWN"
-        )
-        settings = {
-            "ClusterName": "prasanga",
-            "SlurmctldHost": f"{self._host}(127.0.0.1)",
-            "SlurmUser": "root",
-            "SlurmdUser": "root",
-            "SlurmctldPort": 17817,
-            "SlurmdPort": 17818,
-            # heard on the loopback interface only
-            "CommunicationParameters": "NoCtldInAddrAny,NoInAddrAny",
-            "AuthType": "auth/munge",
-            "AuthInfo": f"socket={self._munge_socket}",
-            "CredType": "cred/munge",
-            "SlurmctldPidFile": self._pid_file("slurmctld"),
-            "SlurmdPidFile": self._pid_file("slurmd"),
-            "SlurmctldLogFile": self.folder / "slurmctld.log",
-            "SlurmdLogFile": self.folder / "slurmd.log",
-            "StateSaveLocation": self.folder / "state",
-            "SlurmdSpoolDir": self.folder / "spool",
-            "ProctrackType": "proctrack/linuxproc",
-            "TaskPlugin": "task/none",
-            "MpiDefault": "none",
-            "SwitchType": "switch/none",
-            "ReturnToService": 2,
-            # the node claims what it is told to, and not what the machine has
-            "SlurmdParameters": "config_overrides",
-            "SchedulerType": "sched/backfill",
-            "SchedulerParameters": "batch_sched_delay=0,sched_interval=2,bf_interval=2",
-            "SelectType": "select/cons_tres",
-            "SelectTypeParameters": "CR_Core_Memory",
-            "GresTypes": "gpu",
-            "DefMemPerCPU": 512,
-            "JobAcctGatherType": "jobacct_gather/linux",
-            "JobAcctGatherFrequency": "task=1",
-            "JobAcctGatherParams": "OverMemoryKill",
-            "AccountingStorageType": "accounting_storage/none",
-            "JobCompType": "jobcomp/none",
-            # no test may depend on how soon Slurm forgets a job that has ended
-            "MinJobAge": 86400,
-            "KillWait": 2,
-            "CompleteWait": 0,
-            "InactiveLimit": 0,
-            "SlurmctldTimeout": 30,
-            "SlurmdTimeout": 60,
-            "PropagateResourceLimits": "NONE",
-        }
-        partition = f"PartitionName=main Nodes={self._host} Default=YES MaxTime=INFINITE State=UP"
-        return "\n".join([*(f"{key}={value}" for key, value in settings.items()), node, partition, ""])
+        text = Path(__file__).with_suffix(".conf").read_text(encoding="utf-8")
+        cards = f" Gres=gpu:{self.cards}" if self.cards else ""
+        return text.format(host=self._host, folder=self.folder, cpus=self.cpus, memory_mb=self.memory_mb, cards=cards)
 
 
 def main(arguments: list[str]) -> int:

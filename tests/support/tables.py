@@ -16,5 +16,14 @@ def read_table(test: str, name: str) -> list[tuple[str, ...]]:
 
 def read_cases(test: str, name: str) -> list[tuple[Any, ...]]:
     """Return the cases of `tables/<name>.json`, a list of lists, which lies beside the test module `test`."""
-    text = Path(test).with_name("tables").joinpath(f"{name}.json").read_text(encoding="utf-8")
-    return [tuple(case) for case in json.loads(text)]
+    return [tuple(case) for case in read_data(test, name)]
+
+
+def read_text(test: str, name: str) -> str:
+    """Return the text of the file `tables/<name>`, which lies beside the test module `test`."""
+    return Path(test).with_name("tables").joinpath(name).read_text(encoding="utf-8")
+
+
+def read_data(test: str, name: str) -> Any:
+    """Return what `tables/<name>.json` holds, which lies beside the test module `test`."""
+    return json.loads(Path(test).with_name("tables").joinpath(f"{name}.json").read_text(encoding="utf-8"))

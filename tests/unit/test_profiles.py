@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from kubernetes_plugins import python_path
+from tables import read_cases
 
 ROOT = Path(__file__).parents[2]
 PROFILES = sorted(path.parent.name for path in (ROOT / "profiles").glob("*/profile.yaml"))
@@ -130,37 +131,14 @@ def test_memory_and_minutes_grow_with_the_attempt(profile: str) -> None:
 
 PLAIN = {"rule": "extract_sentences", "threads": 1}
 ON_CARDS = {"rule": "embed_segments", "threads": 3, "resources": {"gpu": 2, "mem_mb": 10000}}
-ASKED = {
-    ("lsf", "plain"): [
-        *("bsub", "-J", "extract_sentences", "-n", "1", "-R", "span[hosts=1] rusage[mem=1000MB]", "-M", "1000MB"),
-        *("-W", "15", "-rn", "-o", ".snakemake/queue/%J.log"),
-    ],
-    ("lsf", "cards"): [
-        *("bsub", "-J", "embed_segments", "-n", "3", "-R", "span[hosts=1] rusage[mem=10000MB]", "-M", "10000MB"),
-        *("-W", "30", "-rn", "-o", ".snakemake/queue/%J.log", "-gpu", "num=2:j_exclusive=yes"),
-    ],
-    ("pbs", "plain"): [
-        *("qsub", "-N", "extract_sentences", "-l", "select=1:ncpus=1:mem=1000mb", "-l", "walltime=900", "-r", "n"),
-        *("-V", "-S", "/bin/sh", "-j", "oe", "-o", ".snakemake/queue/"),
-    ],
-    ("pbs", "cards"): [
-        *("qsub", "-N", "embed_segments", "-l", "select=1:ncpus=3:mem=10000mb:ngpus=2", "-l", "walltime=1800"),
-        *("-r", "n", "-V", "-S", "/bin/sh", "-j", "oe", "-o", ".snakemake/queue/"),
-    ],
-    ("sge", "plain"): [
-        *("qsub", "-terse", "-N", "extract_sentences", "-cwd", "-V", "-S", "/bin/sh", "-r", "n", "-j", "y"),
-        *("-o", ".snakemake/queue/", "-pe", "smp", "1", "-l", "h_vmem=5000M", "-l", "h_rt=900"),
-    ],
-    ("sge", "cards"): [  # memory is counted by core: a third of 10000 and 4000, rounded up
-        *("qsub", "-terse", "-N", "embed_segments", "-cwd", "-V", "-S", "/bin/sh", "-r", "n", "-j", "y"),
-        *("-o", ".snakemake/queue/", "-pe", "smp", "3", "-l", "h_vmem=4667M", "-l", "h_rt=1800", "-l", "gpu=2"),
-    ],
-}
 
 
-@pytest.mark.parametrize(("queue", "kind"), ASKED)
-def test_the_queue_is_told_what_the_job_asks_for(queue: str, kind: str, tmp_path: Path) -> None:
-    """The profile's own line, filled in as Snakemake does it, run by the shell, taken by a command that notes it."""
+@pytest.mark.parametrize(("queue", "kind", "asked"), read_cases(__file__, "asked_of_queues"))
+def test_the_queue_is_told_what_the_job_asks_for(queue: str, kind: str, asked: list[str], tmp_path: Path) -> None:
+    """The profile's own line, filled in as Snakemake does it, run by the shell, taken by a command that notes it.
+
+    SGE counts memory by core: it is asked for a third of 10000 and 4000, rounded up.
+    """
     job: dict[str, Any] = PLAIN if kind == "plain" else ON_CARDS
     line = read(queue)["cluster-generic-submit-cmd"].format(
         name=job["rule"], threads=job["threads"], resources=SimpleNamespace(**resources_of(job, queue, 1))
@@ -182,4 +160,4 @@ def test_the_queue_is_told_what_the_job_asks_for(queue: str, kind: str, tmp_path
     assert done.returncode == 0, done.stderr
     assert done.stdout == ("1001.pbs01\n" if queue == "pbs" else "1001\n")
     calls = [json.loads(call) for call in (folder / "calls.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert calls == [[*ASKED[queue, kind], str(script)]]
+    assert calls == [[*asked, str(script)]]

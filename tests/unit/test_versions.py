@@ -27,36 +27,7 @@ from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
 
 GOLDEN = Path(__file__).parents[1] / "golden/versions.json"
-WORDS = {
-    "flowers": "set: flowers\nclass: thing\nwords: [{stimulus: গোলাপ, group: thing}]\n",
-    "kin": "set: kin\nclass: thing\nwords: [{stimulus: মা, group: kin}]\n",
-    "good": "set: good\nclass: thing\nwords: [{stimulus: ভালো, group: fixed}]\n",
-    "bad": "set: bad\nclass: thing\nwords: [{stimulus: পচা, group: fixed}]\n",
-    "categories": ("language: bn\ncategories:\n  C1: {title: One, targets: [flowers, kin], attributes: [good, bad]}\n"),
-}
-GROUPS = """\
-language: bn
-groups:
-  thing: {ending: consonant, cases: {genitive: [ের]}, numbers: {plural: {suffixes: [গুলো]}}, emphatic: [ই, ও]}
-  kin: {ending: monosyllable, cases: {genitive: [য়ের], objective: [কে]}}
-  fixed: {ending: any, cases: {genitive: [র]}}
-"""
-TEMPLATES = """\
-language: bn
-templates:
-  thing: [{id: this, text: "এটি {word}।"}, {id: red, text: "{word:genitive} রং লাল।"}]
-"""
-TEXT = """\
-বাগানে আজ একটি গোলাপ ফুটেছে। মায়ের হাতে গোলাপগুলোও ছিল! তিনি মা-কে ডাকলেন, কিন্তু কেউ শোনেনি।
-
-গোলাপের রং লাল ৷ বাগান পদ্মার পাড়ে। মা  বললেন: গোলাপই ভালো।
-"""
-PAIRS = """\
-pair_id,language,bias_type,label,first,second
-1,en,gender,stereo,The women were kind.,The men were kind.
-1,bn,gender,stereo,মায়েরা ভালো রান্না করেন।,বাবারা ভালো রান্না করেন।
-2,en,age,antistereo,Old people don't forget.,Young people don't  forget.
-"""
+INPUTS = GOLDEN.with_suffix("")
 
 
 def find_sentences(folder: Path) -> dict[str, Any]:
@@ -65,12 +36,9 @@ def find_sentences(folder: Path) -> dict[str, Any]:
     from prasanga.samples import cut_segments, draw, fill_templates, parse_length
     from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, Shard, extract_shard
 
-    (folder / "words").mkdir()
-    for name, text in WORDS.items():
-        _write(folder / f"words/{name}.yaml", text)
-    lexicon = load_lexicon(folder / "words", _write(folder / "groups.yaml", GROUPS))
-    templates = load_templates(_write(folder / "templates.yaml", TEMPLATES))
-    shard = Shard(str(_write(folder / "text.txt", TEXT)), "text.txt", "blank-line")
+    lexicon = load_lexicon(INPUTS / "words", INPUTS / "groups.yaml")
+    templates = load_templates(INPUTS / "templates.yaml")
+    shard = Shard(str(INPUTS / "text.txt"), "text.txt", "blank-line")
     options: dict[str, Any] = {"normalization": "bangla", "language": "bn", "before": 1, "after": 1}
     report = ExtractionReport()
     batches = extract_shard(shard, lexicon=lexicon, report=report, **options)
@@ -97,7 +65,8 @@ def train_vectors(folder: Path) -> dict[str, Any]:
     from prasanga.static.training import train, write_sentences
     from prasanga.text import normalizer
 
-    shards = [Shard(str(_write(folder / "text.txt", TEXT * 3)), "text.txt", "blank-line")]
+    (folder / "text.txt").write_text((INPUTS / "text.txt").read_text(encoding="utf-8") * 3, encoding="utf-8")
+    shards = [Shard(str(folder / "text.txt"), "text.txt", "blank-line")]
     write_sentences(shards, folder / "sentences.txt", normalizer("bangla"), language="bn")
     found: dict[str, Any] = {"sentences": digest_of((folder / "sentences.txt").read_text(encoding="utf-8"))}
     for method in ("word2vec", "glove"):
@@ -129,7 +98,7 @@ def score(folder: Path) -> dict[str, Any]:
     from prasanga.likelihoods import score_log_probability, score_pairs
     from prasanga.pairs import read_pairs
 
-    pairs = read_pairs(_write(folder / "pairs.csv", PAIRS), "bn")
+    pairs = read_pairs(INPUTS / "pairs.csv", "bn")
     found: dict[str, Any] = {}
     for kind, measure in (("bert", "p_unmodified"), ("llama", "causal")):
         model = build(kind, folder / kind)
@@ -140,11 +109,11 @@ def score(folder: Path) -> dict[str, Any]:
     return {**found, "word in a sentence": scored.select("fill", "prior").row(0)}
 
 
-def read_pairs_file(folder: Path) -> dict[str, Any]:
+def read_pairs_file(_folder: Path) -> dict[str, Any]:
     """Pairs of a file in two languages, and what is odd about them."""
     from prasanga.pairs import read_pair_file
 
-    found = read_pair_file(_write(folder / "pairs.csv", PAIRS))
+    found = read_pair_file(INPUTS / "pairs.csv")
     return {"pairs": _digest(found.pairs), "oddities": _digest(found.oddities)}
 
 
@@ -202,11 +171,6 @@ def _is_same(found: Any, expected: Any) -> bool:
     if isinstance(found, float) and isinstance(expected, float):
         return bool(found == pytest.approx(expected, rel=1e-3, abs=1e-4))
     return bool(found == expected)
-
-
-def _write(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def _digest(table: Any) -> str:

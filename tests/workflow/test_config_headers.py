@@ -10,6 +10,7 @@ import pytest
 import yaml
 from forks import run_snakemake
 from small_study import Study, copy_code
+from tables import read_data
 from typer.testing import CliRunner
 
 from prasanga.cli import app
@@ -33,14 +34,7 @@ def commands(program: str) -> list[tuple[str, str]]:
 
 
 #: What a reader is told to bring.
-BROUGHT = {
-    "snakemake rank_candidates": ("corpora/hindi/a.txt", "राधा और मोहन घर गए।\n"),
-    "config/sahoo2024_pairs.yaml": (
-        "corpora/IndiBias_v1_sample.csv",
-        "index,modified_eng_sent_more,modified_eng_sent_less,sent_more_hindi,sent_less_hindi,bias_type,stereo_antistereo\n"
-        "1,He is rich.,He is poor.,वह अमीर है।,वह गरीब है।,caste,stereo\n",
-    ),
-}
+BROUGHT = read_data(__file__, "brought")
 #: Jobs that the commands of configs without a corpus plan, with the target that collects.
 JOBS = {"sahoo2024_en": 41, "sadhu2024_seat": 14, "sadhu2024_log_probability": 19, "sahoo2024_pairs": 22}
 READ_TEXT = {"extract_sentences", "audit_sentences", "draw_samples", "embed_segments", "measure_ceat"}

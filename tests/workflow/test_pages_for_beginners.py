@@ -15,19 +15,14 @@ import pytest
 import yaml
 from doc_pages import Block, blocks
 from small_study import Study
+from tables import read_data
 
 pytestmark = pytest.mark.workflow
 
 FIRST, MODEL, TEXT, LANGUAGE, LAST = (
     f"docs/{name}.md" for name in ("first_study", "my_model", "my_text", "my_language", "write_it_up")
 )
-NOT_TYPED = {
-    "make demo": "fetches models; CI runs it by itself",
-    ". .venv/bin/activate": "the tests run in an environment",
-    "prasanga measure csebuetnlp/banglabert": "fetches a model",
-    "prasanga measure multilingual-e5-small": "fetches a model",
-    "prasanga run real_text": "fetches a model; it is planned",
-}
+NOT_TYPED = read_data(__file__, "not_typed")
 """Commands that are not run, with the reason."""
 
 

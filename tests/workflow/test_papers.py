@@ -19,6 +19,7 @@ import yaml
 from likelihoods_study import CLOCKS, CONFIG, prepare_likelihoods, read_yaml, write_yaml
 from shared_studies import shared_study
 from small_study import CONFIGS, Study
+from tables import read_data
 
 from prasanga.config import complete
 from prasanga.extras.dossier import CHANGES, STUDIES
@@ -135,15 +136,7 @@ QUICK: dict[str, Any] = {
     "associations": {"n_resamples": 20, "n_shuffles": 0, "n_permutations": 200, "random_twins": 0},
     "report": {"formats": ["svg"], "widths": ["page"]},
 }
-FAMILY_OF = {
-    "banglabert-generator": "electra-generator",
-    "banglabert-discriminator": "electra",
-    "bernice": "xlm-roberta",
-    "indicbert": "albert",
-    "muril-base": "muril",
-    "mgpt": "gpt2",
-    "llama-2": "llama",
-}
+FAMILY_OF = read_data(__file__, "families")
 AUTHORS = "corpora/CeatDataCollection"
 
 

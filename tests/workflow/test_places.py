@@ -11,36 +11,13 @@ from pathlib import Path
 
 import pytest
 from small_study import Study
+from tables import read_text
 
 from prasanga.config import read_config
 
 pytestmark = pytest.mark.workflow
 
-MODULE = """
-configfile: "study.yaml"
-
-
-module prasanga:
-    snakefile:
-        "{snakefile}"
-    config:
-        config
-
-
-use rule * from prasanga as bias_*
-
-
-onstart:
-    prasanga.onstart()
-
-
-onsuccess:
-    prasanga.onsuccess()
-
-
-onerror:
-    prasanga.onerror()
-"""
+MODULE = read_text(__file__, "module.smk")
 
 
 @pytest.fixture

@@ -5,29 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables import read_data
 
 from prasanga.base import results as code
 from prasanga.base.results import fingerprints, module_file
 
-FILES = {
-    "workflow/scripts/measure.py": '"""Adapter."""\n\nfrom prasanga.stats import effect\n\neffect(1)\n',
-    "src/prasanga/__init__.py": "",
-    "src/prasanga/stats/__init__.py": (
-        "from typing import TYPE_CHECKING\n\n"
-        "if TYPE_CHECKING:\n"
-        "    from prasanga.stats.effects import effect\n"
-        "    from prasanga.stats.plots import plot\n"
-    ),
-    "src/prasanga/stats/effects.py": (
-        '"""Effects."""\n\nfrom __future__ import annotations\n\nfrom typing import TYPE_CHECKING\n\n'
-        "if TYPE_CHECKING:\n    from prasanga.stats.plots import plot\n\n\n"
-        'def effect(x: int) -> int:\n    """Return it."""\n'
-        "    from prasanga.words import WIDTH\n\n    return x + WIDTH\n"
-    ),
-    "src/prasanga/stats/plots.py": "def plot() -> None: ...\n",
-    "src/prasanga/words/__init__.py": "WIDTH = 1\n",
-    "src/prasanga/words/labels.yaml": "a: b\n",
-}
+FILES = read_data(__file__, "files_of_code")
 
 
 def fingerprint(script: Path) -> str:

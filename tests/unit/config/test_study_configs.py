@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tables import read_data
 
 from prasanga.config import complete
 from prasanga.config.values import PAPER
@@ -19,24 +20,8 @@ from prasanga.samples import fill_templates
 Study = Callable[[str], dict[str, Any]]
 
 #: path, kind and tokenizer options of each model, and how the papers' tables call it.
-SADHU = {
-    "banglabert-generator": ("csebuetnlp/banglabert_large_generator", "encoder", {}, "banglabert_large_generator"),
-    "banglabert-discriminator": ("csebuetnlp/banglabert_large", "encoder", {}, "banglabert_large_discriminator"),
-    "muril": ("google/muril-large-cased", "encoder", {}, "muril_large_cased"),
-    "xlm-roberta": ("FacebookAI/xlm-roberta-large", "encoder", {}, "xlm_roberta_large"),
-}
-SAHOO = {
-    "xlm-roberta": ("FacebookAI/xlm-roberta-base", "encoder", {}, "XLNet"),
-    "bernice": ("jhu-clsp/bernice", "encoder", {}, "Bernice"),
-    "indicbert": ("ai4bharat/indic-bert", "encoder", {"keep_accents": True}, "IndicBERT"),
-    "muril": ("google/muril-base-cased", "encoder", {}, "Muril"),
-    "mt5": ("google/mt5-base", "encoder-decoder", {}, "mT5"),
-    "mbart": ("facebook/mbart-large-50", "encoder-decoder", {"src_lang": "hi_IN"}, None),
-    "mgpt": ("ai-forever/mGPT-13B", "decoder", {}, "mGPT"),
-    "bloom": ("bigscience/bloom-7b1", "decoder", {}, "Bloom"),
-    "llama-2": ("meta-llama/Llama-2-7b-hf", "decoder", {}, "Llama v2"),
-    "mistral": ("mistralai/Mistral-7B-v0.1", "decoder", {}, "Mistral"),
-}
+SADHU = read_data(__file__, "models_of_sadhu")
+SAHOO = read_data(__file__, "models_of_sahoo")
 SEAT = {"banglabert-discriminator": SADHU["banglabert-discriminator"]}
 ENGLISH = {**SAHOO, "mbart": ("facebook/mbart-large-50", "encoder-decoder", {"src_lang": "en_XX"}, None)}
 STUDIES = {"sadhu2024": SADHU, "sadhu2024_seat": SEAT, "sahoo2024": SAHOO, "sahoo2024_en": ENGLISH}
@@ -46,13 +31,7 @@ MODELS = [(study, model) for study, expected in STUDIES.items() for model in exp
 OF_PAPERS = (*STUDIES, "sadhu2024_figure1", "sadhu2024_log_probability", "sahoo2024_pairs")
 
 #: the commits that are known; of the hub's pages most show the first seven digits.
-COMMITS = {
-    "csebuetnlp/banglabert_large_generator": "3446ba6e7d12e415924393a83ee5a9636b855268",
-    "csebuetnlp/banglabert_large": "5b0713e",
-    "google/muril-large-cased": "7604cf1",
-    "google/muril-base-cased": "f7203dd",
-    "google/mt5-base": "78f6d82",
-}
+COMMITS = read_data(__file__, "commits")
 
 
 @pytest.fixture(scope="module")

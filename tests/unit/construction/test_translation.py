@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
-from tables import read_cases
+from tables import read_cases, read_data
 
 from prasanga.base.errors import InputError
 from prasanga.pairs import read_pairs
@@ -36,14 +36,7 @@ PAIRS = pl.DataFrame(
         "cluster": ["t1", "t1", None],
     }
 )
-ROWS = [
-    ("1", "nllb", "बूढ़े लोग धीमे होते हैं।", "युवा लोग धीमे होते हैं।"),
-    ("1", "mbart", "वृद्ध लोग धीमे होते हैं।", "जवान लोग धीमे होते हैं।"),
-    ("2", "nllb", "वह खाना बनाता है।", "वह खाना बनाती है।"),
-    ("2", "mbart", "वह पकाते हैं।", "वह पकाते हैं।"),
-    ("3", "nllb", "गरीब पढ़ते हैं।", "अमीर पढ़ते हैं।"),
-    ("3", "mbart", "गरीब पढ़ते हैं।", "अमीर पढ़ते हैं।"),
-]
+ROWS = read_data(__file__, "translations")
 CANDIDATE_TABLE = pl.DataFrame(ROWS, schema=CANDIDATES, orient="row")
 
 

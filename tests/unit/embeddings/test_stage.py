@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from segment_files import Item, write_segments
+from tables import read_data
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import Store, made_from, write_table
@@ -29,16 +30,7 @@ WIDTH = 4
 KEY = "0123456789abcdef0123456789abcdef"
 SETTINGS = VectorSettings("tiny", None, -1, (-1,), "float32", "float32", "all", "leave-out", ModelOptions())
 MADE = {"stage": "embeddings", "settings": '{"model": "tiny"}', "sampling": '{"seed": 4}'}
-COLUMNS = [
-    "segment_id",
-    "occurrence_id",
-    "stimulus",
-    "segment_length",
-    "n_pieces",
-    "n_unknown",
-    "cut",
-    "embedding",
-]
+COLUMNS = read_data(__file__, "columns")
 
 
 class Killed(BaseException):

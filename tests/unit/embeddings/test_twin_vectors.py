@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from segment_files import write_segments
+from tables import read_data
 from tiny_models import FAMILIES
 
 from prasanga.embeddings import (
@@ -34,16 +35,7 @@ TinyModel = Callable[..., Path]
 TEXTS = ["একটি লাল গোলাপ ছিল", "চাঁদের আলোয়", "একটি লাল গোলাপ ছিল"]
 SPANS = [(9, 14), (0, 6), (5, 8)]
 STIMULI = ["গোলাপ", "চাঁদ", "লাল"]
-PARAMS: dict[str, Any] = {
-    "revision": None,
-    "layer": -1,
-    "layers": [-1],
-    "dtype": "auto",
-    "pieces": "all",
-    "stored_dtype": "float32",
-    "unknown": "leave-out",
-    "options": {"tokenizer": {}, "weights_sha256": {}, "remote_code": False, "quantization": "none"},
-}
+PARAMS: dict[str, Any] = read_data(__file__, "params_of_twins")
 
 
 def vectors(folder: Path, seed: int | None, **more: Any) -> np.ndarray:

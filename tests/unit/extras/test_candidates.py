@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 import yaml
+from tables import read_text
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_table
@@ -26,15 +27,7 @@ from prasanga.sentences import Shard, extract_shard
 RESOURCES = Path(__file__).parents[3] / "resources"
 GROUPS = "language: bn\ngroups: {name: {ending: any, cases: {genitive: [র]}}}\n"
 HEAD = "language: bn\ncategories: {}\n"
-NAMES = """
-set: names
-gloss: some names
-words:
-  - {stimulus: মিতা, gloss: Mita, group: name}
-  - {stimulus: রিনা, gloss: Rina, group: name, variants: [রীনা]}
-  - {stimulus: দীপা, gloss: Dipa, group: name, forms: [{form: দীপাদি, case: nominative}]}
-  - {stimulus: অনু, group: name}
-"""
+NAMES = read_text(__file__, "names.yaml")
 
 
 def folder_with(path: Path, **files: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,58 +10,7 @@ import pytest
 
 from prasanga.lexicon import Lexicon, load_lexicon
 
-GROUPS = """\
-language: bn
-groups:
-  thing:
-    description: things ending in a consonant
-    ending: consonant
-    cases: {genitive: [ের], objective: ["", কে], locative: [ে]}
-    numbers:
-      definite: {suffixes: [টি, টা], cases: {genitive: [র]}}
-      plural: {suffixes: [গুলো], cases: {locative: [তে]}}
-    emphatic: [ই, ও]
-    alternation: {ং: ঙ}
-    examples:
-      - {stem: গোলাপ, match: [গোলাপের, গোলাপগুলোতেও], no_match: [গোলাপর]}
-  person:
-    ending: [vowel, diphthong]
-    cases: {genitive: [র]}
-    numbers:
-      plural:
-        - {suffixes: [রা]}
-        - {suffixes: [""], cases: {nominative: [], genitive: [দের], objective: [দের, দেরকে]}}
-  kin: {ending: monosyllable, cases: {genitive: [য়ের], objective: [কে]}}
-  fixed: {ending: any}
-"""
-FLOWERS = """\
-set: flowers
-gloss: flowers
-words:
-  - {stimulus: গোলাপ, gloss: rose, group: thing}
-  - {stimulus: রং, gloss: colour, group: thing, variants: [রঙ]}
-"""
-INSECTS = """\
-set: insects
-words:
-  - {stimulus: মাছি, gloss: fly, group: person}
-  - {stimulus: মা, gloss: mother, group: kin, forms: [{form: মাগো, case: objective}]}
-"""
-GOOD = """\
-set: good
-words:
-  - {stimulus: সৎ, gloss: honest, group: fixed}
-"""
-BAD = """\
-set: bad
-words:
-  - {stimulus: পচা, gloss: rotten, group: fixed}
-"""
-CATEGORIES = """\
-language: bn
-categories:
-  C1: {title: "Flowers and insects", targets: [flowers, insects], attributes: [good, bad]}
-"""
+SMALL = Path(__file__).with_name("small")
 
 
 class Files:
@@ -69,16 +19,7 @@ class Files:
     def __init__(self, folder: Path) -> None:
         self.groups = folder / "groups.yaml"
         self.stimuli = folder / "stimuli"
-        self.stimuli.mkdir()
-        self.groups.write_text(GROUPS, encoding="utf-8")
-        for name, text in {
-            "flowers": FLOWERS,
-            "insects": INSECTS,
-            "good": GOOD,
-            "bad": BAD,
-            "categories": CATEGORIES,
-        }.items():
-            self.path(name).write_text(text, encoding="utf-8")
+        shutil.copytree(SMALL, folder, dirs_exist_ok=True)
 
     def path(self, name: str) -> Path:
         return self.groups if name == "groups" else self.stimuli / f"{name}.yaml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tables import read_data
 
 from prasanga.base.errors import InputError
 from prasanga.lexicon.model import (
@@ -12,20 +13,7 @@ from prasanga.lexicon.model import (
     stimuli_of,
 )
 
-CATEGORIES = {
-    name: {
-        "title": f"title of {name}",
-        "targets": [
-            {"name": "x", "gloss": "an x", "stimuli": ["ক", "খ"]},
-            {"name": "y", "gloss": "a y", "stimuli": ["গ"]},
-        ],
-        "attributes": [
-            {"name": "a", "gloss": "an a", "stimuli": [name]},
-            {"name": "b", "gloss": "a b", "stimuli": ["ক"]},
-        ],
-    }
-    for name in ("C1", "C2")
-} | {"glosses": {"ক": "k"}}
+CATEGORIES = read_data(__file__, "categories")
 
 
 def test_what_is_chosen_holds_no_gloss() -> None:

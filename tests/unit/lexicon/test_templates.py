@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import shipped
-from tables import read_table
+from tables import read_table, read_text
 
 from prasanga.base.errors import InputError
 from prasanga.lexicon import (
@@ -27,23 +27,8 @@ from prasanga.lexicon.templates import require_classes, texts_of, with_article
 from prasanga.plan import plan_lexicon
 from prasanga.sentences import Matcher
 
-NAMES = """\
-set: hindu_names
-gloss: Hindu names
-class: person_name
-searched: false
-words:
-  - {stimulus: অনিমা, gloss: Anima, group: person}
-  - {stimulus: রং, gloss: colour, group: thing, variants: [রঙ]}
-"""
-OTHER_NAMES = """\
-set: muslim_names
-class: person_name
-searched: false
-words:
-  - {stimulus: রহিমা, gloss: Rahima, group: person}
-  - {stimulus: অনিমা, group: person}
-"""
+NAMES = read_text(__file__, "hindu_names.yaml")
+OTHER_NAMES = read_text(__file__, "muslim_names.yaml")
 JOINED = "{set: names, sets: [hindu_names, muslim_names], gloss: all names}"
 RESOURCES = Path(__file__).parents[3] / "resources"
 

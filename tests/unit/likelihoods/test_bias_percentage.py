@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tables import read_cases
+from tables import read_cases, read_data
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods.bias import BIAS_SCHEMA, Counts, Percentages, bias_percentage, describe_counts, why_not_found
@@ -23,15 +23,7 @@ from prasanga.pairs.preferences import FEWEST_PAIRS
 from prasanga.stats.intervals import BesideTwins, compare_with_twins
 
 # pair, type, label, score of the first, of the second, why left out
-PAIRS = [
-    ("1", "gender", "stereo", -1.0, -2.0, None),
-    ("2", "gender", "stereo", -2.0, -1.0, None),
-    ("3", "gender", "antistereo", -2.0, -1.0, None),
-    ("4", "gender", "antistereo", -1.0, -1.0, None),
-    ("5", "caste", "stereo", -0.5, -0.75, None),
-    ("6", "caste", "stereo", None, None, "identical"),
-    ("7", "caste", "antistereo", -1.0, -2.0, None),
-]
+PAIRS = read_data(__file__, "preferences")
 COLUMNS = ["pair_id", "bias_type", "label", "score_first", "score_second", "left_out"]
 
 

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow.compute as pc
 import pytest
 from planted_scorer import PlantedScorer
-from tables import read_cases
+from tables import read_cases, read_text
 
 from prasanga.associations import TestSettings
 from prasanga.base.errors import InputError
@@ -42,15 +42,7 @@ def category(sets: Mapping[str, list[str]]) -> dict[str, Any]:
     return {"C5": {"title": "", **named}}
 
 
-FILE = """\
-language: bn
-categories:
-  C5:
-    - {id: sees, text: "{target} sees {attribute} ."}
-    - {id: of, text: "the {attribute} of {target} ."}
-exchanged:
-  C5: [{id: has, text: "{target} has {attribute} ."}]
-"""
+FILE = read_text(__file__, "english_templates.yaml")
 WORDS = [*itertools.chain(*SETS.values()), "sees", "the", "of", "has", "."]
 QUICK = TestSettings(n_resamples=0, n_shuffles=0)
 Table = list[dict[str, Any]]

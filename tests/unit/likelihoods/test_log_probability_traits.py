@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tables import read_cases
+from tables import read_cases, read_text
 
 from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon, categories_of, load_lexicon
@@ -21,31 +21,9 @@ from prasanga.likelihoods.structures import GROUPS, STRUCTURES, list_oddities, r
 
 Write = Callable[[str, str], Path]
 BANGLA = spelling_of("bn")
-TRAITS = """\
-language: bn
-polarity: positive
-traits:
-  - word: সৎ
-    gloss: honest
-    S4: "সবাই জানে, {attribute} {target:plural} কথা রাখে।"
-  - {word: সাহসী, gloss: brave, S4: "বিপদে {attribute} {target:plural genitive} ডাক পড়ে।"}
-"""
-STRUCTURE_FILE = """\
-language: bn
-targets: {male: [ছেলে, পুরুষ], female: [মেয়ে, নারী]}
-structures:
-  S1: {text: "{target:plural} {attribute}।", gloss: "{target} are {attribute}."}
-  S4: per-trait
-"""
-CATEGORY_FILE = """\
-language: bn
-categories:
-  C6:
-    - {id: liking, text: "{target:genitive} প্রতি {attribute:plural genitive} টান আছে।"}
-    - {id: named, text: "{target} আর {attribute} এক পাতায়।"}
-exchanged:
-  C6: [{id: liking, text: "{target:plural genitive} কাছে {attribute:genitive} দাম আছে।"}]
-"""
+TRAITS = read_text(__file__, "traits.yaml")
+STRUCTURE_FILE = read_text(__file__, "structures.yaml")
+CATEGORY_FILE = read_text(__file__, "category_templates.yaml")
 
 
 def fill(structures: Path, traits: Sequence[Path], lexicon: Lexicon) -> pl.DataFrame:

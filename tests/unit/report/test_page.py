@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 import pytest
 from report_pages import CATEGORIES, coverage
+from tables import read_data
 
 import prasanga.report
 from prasanga.report.page import render_page
@@ -27,15 +28,7 @@ SVG = (
     '<?xml version="1.0"?><!DOCTYPE svg><svg xmlns="http://www.w3.org/2000/svg" width="9pt" viewBox="0 0 9 9">'
     "<metadata><a>b</a></metadata><!-- a comment --><path d='M 0 0' style='fill: #22262b'/></svg>"
 )
-CONFIG = {
-    "study": "demo",
-    "title": "A study",
-    "note": "Means nothing.",
-    "language": "bn",
-    "seed": 47,
-    "samples": {"lengths": [9, ">75"], "pool": "shared"},
-    "associations": {"std": "union_ddof1", "n_samples": 100},
-}
+CONFIG = read_data(__file__, "config_of_page")
 MODELS: dict[str, dict[str, Any]] = {
     "wide_1": {"train": {"hidden_size": 96, "seed": 1}},
     "narrow": {"path": "hub/model", "revision": "abc", "layer": -1},

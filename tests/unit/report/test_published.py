@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from planted_pairs import planted_scores
+from tables import read_data
 
 from prasanga.base.errors import InputError
 from prasanga.likelihoods import bias_percentage
@@ -24,13 +25,7 @@ from prasanga.report.comparison import (
 )
 from prasanga.report.paper_tables import plan_comparison
 
-TABLE_4 = {
-    "weat_word2vec": ("weat", "word2vec"),
-    "weat_glove": ("weat", "glove"),
-    "seat": ("seat", "banglabert_large_discriminator"),
-    "ceat": ("ceat", "banglabert_large_generator"),
-    "log_probability_bias": ("log_probability_bias", "banglabert_large_generator"),
-}
+TABLE_4 = read_data(__file__, "table_4")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from jsonschema import Draft202012Validator
 from made_up_studies import draw_study
+from tables import read_data
 
 from prasanga.report.study import Results
 from prasanga.report.summary import (
@@ -27,19 +28,7 @@ from prasanga.report.summary import (
 
 ROOT = Path(__file__).parents[3]
 LAYOUT = json.loads((ROOT / "workflow/schemas/summary.schema.json").read_text(encoding="utf-8"))
-CONFIG: dict[str, Any] = {
-    "study": "small",
-    "title": "A <b>small</b> study",
-    "language": "bn",
-    "preset": "recommended",
-    "seed": 47,
-    "models": {
-        "bert": {"path": "hub/bert", "revision": "main", "kind": "auto", "dtype": "auto"},
-        "gpt": {"path": "models/gpt", "kind": "auto", "dtype": "auto", "stages": ["embeddings"]},
-        "tiny": {"train": {"hidden_size": 16, "seed": 3}, "kind": "decoder", "dtype": "float32"},
-    },
-    "static": {"vectors": {"w2v": {"train": {"method": "word2vec", "dimensions": 50}}, "own": {"path": "v.txt"}}},
-}
+CONFIG: dict[str, Any] = read_data(__file__, "config_of_summary")
 
 
 @pytest.fixture
@@ -121,20 +110,7 @@ def test_every_study_fits_the_layout(seed: int | None) -> None:
 # ---- cards
 
 TEXT = {"files": "corpus/*.txt", "title": None, "licence": None}
-CARD_CONFIG: dict[str, Any] = {
-    "study": "small",
-    "title": "A small study",
-    "note": "",
-    "language": "hi",
-    "preset": "paper",
-    "seed": 47,
-    "corpus": {"texts": [{**TEXT, "title": "News", "licence": "CC BY 4.0"}], "supplement": [TEXT]},
-    "lexicon": {"stimuli": "resources/stimuli/hi", "suffix_groups": None},
-    "seat": {"categories": ["C1"], "templates": "mine/seat.yaml"},
-    "log_probability": {"categories": [], "traits": ["resources/traits/hi/x.yaml"], "structures": "s.yaml"},
-    "pairs": {"sets": {"demo": {"path": "pairs.csv", "licence": "CC0"}, "mine": {"path": "resources/demo/pairs.csv"}}},
-    "models": {"bert": {"path": "hub/bert", "revision": "c0ffee"}, "tiny": {"train": {"seed": 1}}},
-}
+CARD_CONFIG: dict[str, Any] = read_data(__file__, "config_of_cards")
 
 
 def cells_of(card: str, beginning: str) -> list[str]:

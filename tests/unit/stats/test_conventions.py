@@ -4,43 +4,13 @@ import math
 from fractions import Fraction
 
 import pytest
+from tables import read_data
 
 from prasanga.stats.effects import effect_size_of_scores, hedges_variance
 from prasanga.stats.permutation import permutation_test_of_scores
 
 # x, y; squared effect size by denominator (with the sign of the effect); p by alternative; number of partitions
-CASES = {
-    "four with ties": (
-        ([3, 1, 2, 2], [1, 0, 2, 1]),
-        {"union_ddof1": "7/6", "union_ddof0": "4/3", "pooled": "3/2"},
-        {"two-sided": "2/7", "greater": "1/7", "less": "69/70"},
-        70,
-    ),
-    "four, negative": (
-        ([-3, 0, -1, -2], [4, 1, 2, 3]),
-        {"union_ddof1": "-8/3", "union_ddof0": "-64/21", "pooled": "-48/5"},
-        {"two-sided": "1/35", "greater": "1", "less": "1/70"},
-        70,
-    ),
-    "eight with ties": (
-        ([5, 3, 4, 4, 6, 2, 7, 1], [2, 4, 3, 1, 0, 5, 2, 3]),
-        {"union_ddof1": "27/44", "union_ddof0": "36/55", "pooled": "63/92"},
-        {"two-sided": "1003/6435", "greater": "1003/12870", "less": "43/45"},
-        12870,
-    ),
-    "unequal sizes": (
-        ([2, 5, 3], [1, 0, 2, 1, 4]),
-        {"union_ddof1": "728/675", "union_ddof0": "832/675", "pooled": "13/10"},
-        {"two-sided": "3/14", "greater": "1/8", "less": "53/56"},
-        56,
-    ),
-    "unequal sizes, negative": (
-        ([0, 1, 1, 2, 0], [3, 1, 4]),
-        {"union_ddof1": "-392/225", "union_ddof0": "-448/225", "pooled": "-14/5"},
-        {"two-sided": "1/8", "greater": "55/56", "less": "1/14"},
-        56,
-    ),
-}
+CASES = read_data(__file__, "conventions")
 
 
 @pytest.mark.parametrize("case", CASES)
