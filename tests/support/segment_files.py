@@ -1,4 +1,4 @@
-"""Files of segments as the samples stage writes them, from plain texts and spans."""
+"""Files of segments as the samples stage writes them, from plain texts and spans, and how they are embedded."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ from pathlib import Path
 import pyarrow as pa
 
 from prasanga.base.io import write_table
+from prasanga.embeddings import VectorSettings
+from prasanga.models import ModelOptions
 from prasanga.samples.segments import segment_id
 
 Item = tuple[str, str, tuple[int, int]]
 """Stimulus, text, and the characters (start, end) of the target."""
+
+_VECTORS = {"model": "mine", "revision": None, "layer": -1, "layers": (-1,), "dtype": "float32"}
+FULL_PRECISION = VectorSettings(
+    **_VECTORS, stored_dtype="float32", pieces="all", unknown="leave-out", options=ModelOptions()
+)
+"""Settings of the vectors of a model."""
 
 
 def write_segments(path: Path, items: Sequence[Item], length: str = "9") -> Path:

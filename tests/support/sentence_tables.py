@@ -11,32 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
 
+from prasanga.sentences import SENTENCE_SCHEMA
 from prasanga.text import count_words
 
 Row = dict[str, Any]
-
-SCHEMA = pa.schema(
-    [
-        pa.field(name, kind, nullable=False)
-        for name, kind in {
-            "occurrence_id": pa.string(),
-            "context_id": pa.string(),
-            "stimulus": pa.string(),
-            "form": pa.string(),
-            "language": pa.string(),
-            "text": pa.string(),
-            "text_id": pa.string(),
-            "start": pa.int32(),
-            "end": pa.int32(),
-            "word_index": pa.int32(),
-            "n_words": pa.int32(),
-            "before": pa.int32(),
-            "after": pa.int32(),
-            "source": pa.string(),
-            "offset": pa.int64(),
-        }.items()
-    ]
-)
 
 
 def named(*parts: object) -> str:
@@ -83,5 +61,5 @@ def context(name: str, n_words: int, *stimuli: str, text: str = "", source: str 
 def write_sentences(path: Path, contexts: Iterable[list[Row]], *, rows_per_group: int = 1_000) -> Path:
     """Write the rows of contexts to a table of sentences."""
     rows = [row for its in contexts for row in its]
-    pq.write_table(pa.Table.from_pylist(rows, SCHEMA), path, row_group_size=rows_per_group)
+    pq.write_table(pa.Table.from_pylist(rows, SENTENCE_SCHEMA), path, row_group_size=rows_per_group)
     return path

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tables import read_table
+from tables import read_cases, read_table
 
 from prasanga.base.errors import InputError
 from prasanga.config import complete, describe_config, describe_key, make_schema, read_study
@@ -115,22 +115,19 @@ def test_defaults_are_filled_in_at_every_depth() -> None:
     assert (trained["seed"], trained["hidden_size"]) == (3, 128)
 
 
-def test_models_of_the_run_need_no_card() -> None:
-    models = {
-        "tiny": {"train": {}},
-        "tiny-on-a-card": {"train": {}, "cards": "1"},  # as Snakemake reads --config
-        "mine": {"path": "m"},
-        "on-the-processor": {"path": "m", "cards": 0},
-        "halved": {"path": "m", "cards": 0, "dtype": "bfloat16"},
-    }
-    found = complete({"models": models})["models"]
-    assert {name: (settings["cards"], settings["dtype"]) for name, settings in found.items()} == {
-        "tiny": (0, "float32"),
-        "tiny-on-a-card": (1, "auto"),
-        "mine": (1, "auto"),
-        "on-the-processor": (0, "float32"),
-        "halved": (0, "bfloat16"),
-    }
+@pytest.mark.parametrize(
+    ("settings", "cards", "dtype"),
+    [
+        ({"train": {}}, 0, "float32"),
+        ({"train": {}, "cards": "1"}, 1, "auto"),  # as Snakemake reads --config
+        ({"path": "m"}, 1, "auto"),
+        ({"path": "m", "cards": 0}, 0, "float32"),
+        ({"path": "m", "cards": 0, "dtype": "bfloat16"}, 0, "bfloat16"),
+    ],
+)
+def test_models_of_the_run_need_no_card(settings: dict[str, Any], cards: int, dtype: str) -> None:
+    found = complete({"models": {"m": settings}})["models"]["m"]
+    assert (found["cards"], found["dtype"]) == (cards, dtype)
 
 
 def test_the_config_given_is_left_as_it_was() -> None:
@@ -160,29 +157,7 @@ def write_study(folder: Path, text: str) -> Path:
     return folder / "config.yaml"
 
 
-MODEL = "{path: x}"
-IN_FILES = {
-    "unknown key": ("study: s\nsamples:\n  lengths: [9]\n  pol: shared\n", "line 4: unknown key `pol` in `samples`"),
-    "no path": ("study: s\nmodels:\n  m: {}\n", "line 3: `models.m` has none of"),
-    "several": ("seed: -1\nsamples: {pool: all}\nstudy: My s\n", "(?s)line 1: `seed`.*line 2: `sam.*line 3: `study`"),
-    "no keys": ("- study\n", "found a list, but a config has keys"),
-    "a name like a number": (
-        f"models:\n  1_0: {MODEL}\n",
-        'line 2: `models` has a name .* as 10. Put it in quotes, as `"1',
-    ),
-    "a truth value": (
-        f"models:\n  a: {MODEL}\n  no: {MODEL}\n",
-        "line 3: `models` has a name that YAML reads as False",
-    ),
-    "a date": (f"models:\n  2024-01-01: {MODEL}\n", r"line 2: `models` has a name .*date\(2024, 1, 1\)"),
-    "a value like a number": (f"study: 2024\nmodels: {{a: {MODEL}}}\n", "line 1: `study` is 2024; .* Put it in quotes"),
-    "Norwegian": ("language: no\n", "line 1: `language` is False; .* Put it in quotes"),
-    "case": (f"models:\n  a: {MODEL}\n  A: {MODEL}\n", "line 3: `models` has the names `a` and `A`, .*to `A-2`"),
-    "case of sets": ("pairs: {sets: {s: {path: x}, S: {path: y}}}\n", "`pairs.sets` has the names `s` and `S`"),
-}
-
-
-@pytest.mark.parametrize(("text", "message"), IN_FILES.values(), ids=IN_FILES)
+@pytest.mark.parametrize(("text", "message"), read_cases(__file__, "mistakes_in_files"))
 def test_mistakes_of_a_file_are_told_with_their_line(tmp_path: Path, text: str, message: str) -> None:
     path = write_study(tmp_path, text)
     with pytest.raises(InputError, match=message) as refused:

@@ -14,32 +14,22 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from plain_embedding import PlainEmbedder
-from segment_files import write_segments
+from segment_files import FULL_PRECISION, write_segments
 from tables import read_cases
 from tiny_models import FAMILIES
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import Store, made_from
-from prasanga.embeddings import VectorSettings, embed_shards, list_shards, load_encoder, settle_sentence_vector
+from prasanga.embeddings import embed_shards, list_shards, load_encoder, settle_sentence_vector
 from prasanga.embeddings.pooling import Pooling, read_inputs
 from prasanga.embeddings.settings import COLUMNS
 from prasanga.embeddings.stage import ShardFiles, VectorSource
-from prasanga.models import ModelOptions, check_files, check_model
+from prasanga.models import check_files, check_model
 
 TinyModel = Callable[..., Path]
 Plain = Callable[..., PlainEmbedder]
 KEY = "0123456789abcdef0123456789abcdef"
-SETTINGS = VectorSettings(
-    model="mine",
-    revision=None,
-    layer=-1,
-    layers=(-1,),
-    dtype="float32",
-    stored_dtype="float32",
-    pieces="first",
-    unknown="leave-out",
-    options=ModelOptions(),
-)
+SETTINGS = replace(FULL_PRECISION, pieces="first")
 
 
 def model_with_pooling(tiny_model: TinyModel, folder: Path, pooling: str) -> Path:

@@ -14,25 +14,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from segment_files import write_segments
+from segment_files import FULL_PRECISION, write_segments
 
 from prasanga.base.errors import InputError
-from prasanga.embeddings import VectorSettings, compare_with_full_precision, open_stores, settle_dtype, start_encoder
+from prasanga.embeddings import compare_with_full_precision, open_stores, settle_dtype, start_encoder
 from prasanga.embeddings.settings import decide_once
 from prasanga.models import ModelOptions, check_model
 
 REPORT: dict[str, Any] = {"identity": {"id": "someone/mine", "commit": "c0ffee"}, "blocks": 12}
-SETTINGS = VectorSettings(
-    model="someone/mine",
-    revision=None,
-    layer=-1,
-    layers=(-1,),
-    dtype="float32",
-    stored_dtype="float16",
-    pieces="all",
-    unknown="leave-out",
-    options=ModelOptions(),
-)
+SETTINGS = replace(FULL_PRECISION, model="someone/mine", stored_dtype="float16")
 
 
 def key(tmp_path: Path, report: dict[str, Any] = REPORT, **changed: Any) -> str:

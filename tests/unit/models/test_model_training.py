@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import transformers
+from tables import read_data
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from prasanga.base.errors import InputError
@@ -23,15 +24,7 @@ TEXTS = [
     for where in ("ঘরে", "বাগানে")
     for what in ("ফুল", "চাঁদ", "পাখি")
 ]
-SMALL: dict[str, Any] = {
-    "hidden_size": 16,
-    "layers": 1,
-    "heads": 2,
-    "vocabulary_size": 120,
-    "steps": 6,
-    "batch_size": 2,
-    "sequence_length": 32,
-}
+SMALL: dict[str, Any] = {**read_data(__file__, "small_training"), "vocabulary_size": 120}
 FILES = {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "training.json"}
 
 

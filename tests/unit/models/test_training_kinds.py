@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tables import read_data
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from prasanga.likelihoods.engine import Scorer, load_scorer
@@ -22,15 +23,7 @@ from prasanga_calibration.training import SENTINELS, hide_words, piece_id, place
 
 WHERE, WHAT = ("ঘরে", "বাগানে", "মাঠে"), ("ফুল", "চাঁদ", "পাখি", "নদী")
 TEXTS = [f"{who} {where} {what} দেখে।" for who in ("মা", "বাবা", "রহিম") for where in WHERE for what in WHAT]
-SMALL: dict[str, Any] = {
-    "hidden_size": 16,
-    "layers": 1,
-    "heads": 2,
-    "vocabulary_size": 400,
-    "steps": 6,
-    "batch_size": 2,
-    "sequence_length": 32,
-}
+SMALL: dict[str, Any] = {**read_data(__file__, "small_training"), "vocabulary_size": 400}
 # In these any word says which sentence it is.
 SENTENCES = [
     "মা সকালে রান্নাঘরে ভাত রাঁধেন।",

@@ -153,48 +153,12 @@ def of_demo(project_root: Path, demo: Config, tmp_path_factory: pytest.TempPathF
         return settings_of(planner(project_root, demo, tmp_path_factory.mktemp("demo"), patch)())
 
 
-@pytest.mark.parametrize(
-    ("changes", "concerned"),
-    [
-        pytest.param({"title": "Another"}, set(), id="a title"),
-        pytest.param({"models": {"tiny-narrow": {"cards": 1, "dtype": "float32"}}}, set(), id="a card"),
-        pytest.param({"embeddings": {"buckets": 3}}, {"samples"}, id="buckets"),
-        pytest.param({"samples": {"contexts_per_stimulus": 5}}, {"samples"}, id="contexts"),
-        pytest.param({"samples": {"lengths": [9, 25]}}, {"samples"}, id="lengths"),
-        pytest.param({"sentences": {"before": 1}}, {"sentences"}, id="contexts before"),
-        pytest.param({"sentences": {"match": "sentence-initial"}}, {"sentences", "ceat", "ceat of a twin"}, id="match"),
-        pytest.param({"sentences": {"neighbours": "ignore"}}, {"sentences", "ceat", "ceat of a twin"}, id="neighbours"),
-        pytest.param(
-            {"replacements": {"urls": "X"}}, {"sentences", "training", "cutting"}, id="what stands for an address"
-        ),
-        pytest.param({"associations": {"n_samples": 5}}, {"ceat", "ceat of a twin"}, id="draws"),
-        pytest.param({"associations": {"band": 0.2}}, {"ceat", "ceat of a twin"}, id="band"),
-        pytest.param(
-            {"associations": {"n_resamples": 3}},
-            {"ceat", "seat", "weat", "log_probability"},  # twins have no interval
-            id="resamples",
-        ),
-        pytest.param({"embeddings": {"stored_dtype": "float32"}}, {"vectors", "vectors of sentences"}, id="stored"),
-        pytest.param(
-            {"models": {"tiny-narrow": {"sentence_vector": "mean"}}}, {"check", "vectors of sentences"}, id="sentence"
-        ),
-        pytest.param({"seat": {"categories": []}}, {"check", "seat"}, id="no SEAT"),
-        pytest.param({"seat": {"unit": "sentence"}}, {"seat"}, id="unit of SEAT"),
-        pytest.param({"seat": {"categories": ["C1"]}}, {"seat"}, id="categories of SEAT"),
-        pytest.param({"static": {"categories": ["C1"]}}, {"weat"}, id="categories of WEAT"),
-        pytest.param({"pairs": {"ties": "against"}}, set(), id="ties"),
-        pytest.param({"pairs": {"encoder": "p_modified"}}, {"scores"}, id="measure of encoders"),
-        pytest.param({"pairs": {"encoder_decoder": "causal"}}, set(), id="measure of other models"),
-        pytest.param({"log_probability": {"terms": "mean"}}, {"structures", "log_probability"}, id="terms"),
-        pytest.param({"log_probability": {"categories": ["C1"]}}, {"log_probability"}, id="categories of templates"),
-        pytest.param({"categories": ["C1"]}, {"samples", "ceat", "ceat of a twin", "weat", "categories"}, id="fewer"),
-    ],
-)
+@pytest.mark.parametrize(("what", "changes", "concerned"), read_cases(__file__, "concerned"))
 def test_a_change_of_the_config_changes_what_depends_on_it(
-    of_demo: dict[str, Any], planned: Planned, changes: Config, concerned: set[str]
+    of_demo: dict[str, Any], planned: Planned, what: str, changes: Config, concerned: list[str]
 ) -> None:
     after = settings_of(planned(changes))
-    assert {name for name in of_demo if of_demo[name] != after[name]} == concerned
+    assert {name for name in of_demo if of_demo[name] != after[name]} == set(concerned), what
 
 
 @pytest.mark.parametrize(
