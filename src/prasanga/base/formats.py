@@ -14,7 +14,7 @@ import json
 import lzma
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
 from shlex import quote
@@ -68,10 +68,12 @@ class Content(NamedTuple):
         kind: text, jsonl, json, table, conllu, parquet or arrow; or one of `_REFUSED`.
         compression: ending that says how it is compressed (`.gz`); "" for a plain file.
         dialect: of a table, the arguments of `csv.reader`.
-        columns: of a table, the names in its first row, without blanks around them.
+        columns: of a table, the names in its first row, without blanks around them; of columns without names, the
+            numbers of those with text, as `cut -f` takes them.
         skipped: lines before a table's first row (Excel's `sep=;`).
         bad_byte: place in the decompressed text of the first byte that is not UTF-8; None if there is none.
         encoding: of text in another encoding than UTF-8, as `iconv` calls it.
+        is_text: whether it can be read as plain text.
     """
 
     kind: str
@@ -81,6 +83,7 @@ class Content(NamedTuple):
     skipped: int = 0
     bad_byte: int | None = None
     encoding: str = ""
+    is_text: bool = False
 
 
 # --------------------
@@ -241,7 +244,8 @@ def recognize(head: bytes, name: str | Path = "", field: str = "") -> Content:
     lines = text.split("\n")[: -1 if is_cut else None]
     endings = {ending.lower() for ending in PurePosixPath(name).suffixes[-2:]}
     special = _find_json(text, lines, is_cut) or _find_markup(text, endings, is_cut)
-    return (Content(special) if special else _find_rows(lines, endings, field))._replace(bad_byte=bad_byte)
+    found = Content(special) if special else _find_rows(lines, endings, field)
+    return found._replace(bad_byte=bad_byte, is_text=True)
 
 
 _SIGNATURES: Mapping[bytes, str] = {
@@ -271,12 +275,15 @@ def _find_wide_encoding(head: bytes) -> str:
 
 _BETWEEN = re.compile(r"[\s,]*")
 _KEYED = re.compile(r'[\[\s]*\{\s*"[^"\n]*"\s*:')
-_PYTHON = re.compile(r"\{'[^']*': .*\},?\s*")
+_STRING = re.compile(r'\s*"([^"\\]|\\.)*"\s*')
+_PYTHON = re.compile(r"(\{'[^']*': .*\}|\['.*\]),?\s*")
 
 
 def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
     """Return whether a text is JSON lines, or other JSON: an array, or objects one after the other."""
     text = text.lstrip()
+    if len(lines) > 1 and text.startswith('"') and all(_STRING.fullmatch(line) for line in lines if line.strip()):
+        return "json"
     if not text.startswith(("{", "[")):
         return None
     objects = [_is_object(line) for line in lines if line.strip()]
@@ -291,7 +298,8 @@ def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
     except RecursionError:
         return None
     except json.JSONDecodeError as error:  # cut or damaged, if it has keys; a text may begin with a bracket and a quote
-        if not _KEYED.match(text, at) and not (is_cut and error.pos > len(text) - 10):
+        in_string = error.msg.startswith("Unterminated") and "\n" not in text[error.pos :]
+        if not _KEYED.match(text, at) and not (is_cut and (in_string or error.pos > len(text) - 10)):
             return None
     return "jsonl" if text[0] == "{" and not objects and not at else "json"
 
@@ -304,6 +312,8 @@ def _is_object(line: str) -> bool:
 
 
 _DECLARATION = re.compile(r"<(\?xml\b|!doctype\s|(html|head|body|rss|tei|tmx|mediawiki)[\s>])", re.I)
+_WIKI = re.compile(r'<doc id="[^"]*" (revid="[^"]*" )?url="[^"]*" title=')
+_CODE = re.compile(r"(#.*\n|\s)*(msgid \"|\\documentclass|INSERT INTO |CREATE TABLE |-- MySQL dump|window\.[\w.]+ = )")
 _COMMENTS = re.compile(r"(\s|<!--.*?-->)*", re.DOTALL)
 _TAG_LINE = re.compile(r"<([a-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*>", re.I)
 _CLOSED = re.compile(r"<([a-z][\w:.-]*)(?:\s[^<>]*)?>[^<>]*(?:<[^<>]*>[^<>]*)*?</\1\s*>|<(?:br|hr|p)\s*/?>", re.I)
@@ -314,6 +324,8 @@ _DIALOGUE = re.compile(r"Dialogue: ?[^,]*\d,\d+:\d\d:")
 def _find_markup(text: str, endings: Set[str], is_cut: bool) -> str | None:
     """Return whether a text is HTML, XML or subtitles, and not prose with a tag or a time in it."""
     begins = _COMMENTS.sub("", text, count=1)
+    if _WIKI.match(begins) or _CODE.match(begins):
+        return "wikiextractor" if begins[0] == "<" else "code"
     if _DECLARATION.match(begins):
         return "markup"
     if endings & _TABLES:  # its cells may have tags
@@ -322,7 +334,7 @@ def _find_markup(text: str, endings: Set[str], is_cut: bool) -> str | None:
     if (first := _TAG_LINE.match(begins)) and (first[2] or lines[0] == first[0]):
         closed = f"</{first[1]}>"
         if closed in lines or (first[2] and (closed in text or is_cut)):
-            return "wikiextractor" if first[1] == "doc" and "title=" in first[2] else "markup"
+            return "markup"
     tagged = sum(bool(_CLOSED.search(line)) for line in lines)
     if 2 * tagged > len(lines) or (tagged and endings & {".html", ".htm", ".xhtml", ".xml"}):
         return "markup"
@@ -337,6 +349,8 @@ _NAMES = {"text", "sentence", "content", "body", "document", "title", "id", "url
 _COLUMN = re.compile(r"[a-z_][\w.-]{0,30}|", re.ASCII)
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?$', re.IGNORECASE)  # for Excel
 _TOKEN = re.compile(r"\d+([-.]\d+)?(\t[^\t]*){9}")
+_TOKEN_PLUS = re.compile(r"\d+([-.]\d+)?(\t[^\t]*)+")  # of CoNLL-U Plus, which has any number of columns
+_TAGGED = re.compile(r".*\S (O|[BIESLU]-\S+)|(\S+/[A-Z]\S*\s*)+")
 _SENTENCE_TEXT = re.compile(r"#\s*text\s*=")
 
 
@@ -345,11 +359,13 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
     lines = lines[:100]
     rows = [line.rstrip("\r") for line in lines if line.strip()]
     tokens = [row for row in rows if not row.startswith("#")]
-    if tokens and all(map(_TOKEN.fullmatch, tokens)):
-        return Content("conllu" if any(map(_SENTENCE_TEXT.match, rows)) else "tokens")
+    has_texts = any(map(_SENTENCE_TEXT.match, rows))
+    if tokens and all(map((_TOKEN_PLUS if has_texts else _TOKEN).fullmatch, tokens)):
+        return Content("conllu" if has_texts else "tokens")
     first = rows[0] if rows else ""
-    names = [cell.strip(" \"'") for cell in re.split("[,;\t]", first)]
-    is_header = len(names) > 1 and all(map(_COLUMN.fullmatch, names)) and (field in names or len(_NAMES & {*names}) > 1)
+    names = [cell.strip(" \"'") for cell in re.split(r"[,;\t|]", first)] if first[:1] != "|" else []  # of Markdown
+    is_named = field in names or len(_NAMES & {*names}) > 1
+    is_header = len(names) > 1 and is_named and (field in {*names} - _NAMES or all(map(_COLUMN.fullmatch, names)))
     known = _NAMES & {name.lower() for name in names}
     is_likely = len(rows) > 2 and (len(known) > 1 or (known and not re.search("[,;] ", first)))
     if is_header or is_likely or endings & _TABLES or _SEPARATOR_LINE.match(first):
@@ -357,12 +373,18 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
         if is_header or is_even or endings & _TABLES or table.skipped:
             return table
     cells = [row.split("\t") for row in tokens]
+    if len(cells) > 4 and all(_TAGGED.fullmatch(row[:1000]) for row in tokens):
+        return Content("tokens")
     if len(cells) > 4 and min(map(len, cells)) > 1:
         numbers = [int(row[0]) for row in cells if row[0].isdecimal() and len(row[0]) < 12]
+        is_even = len({*map(len, cells)}) == 1
         if len(numbers) == len(cells) and all(after == before + 1 for before, after in pairwise(numbers)):
-            return Content("numbered")
-        if len({*map(len, cells)}) == 1 and len(rows) < len(lines) - 1 and not any(" " in row for row in tokens):
+            return Content("numbered", columns=("2" if is_even else "2-",))
+        if is_even and len(rows) < len(lines) - 1 and not any(" " in row for row in tokens):
             return Content("tokens")
+        if is_even:
+            sizes = [sum(map(len, column)) for column in zip(*cells, strict=True)]
+            return Content("columns", columns=(str(sizes.index(max(sizes)) + 1),))
     return Content("text")
 
 
@@ -372,7 +394,7 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
     A delimiter with which all rows have as many cells comes first.
     """
     mark = _SEPARATOR_LINE.match(lines[0]) if lines else None
-    found: list[tuple[bool, int, bool, Content]] = []
+    found: list[tuple[bool, int, int, Content]] = []
     header = next((line for line in lines[bool(mark) :] if line.strip()), "")
     dialects = [(delimiter, csv.QUOTE_MINIMAL) for delimiter in (mark[1] if mark else "\t;|,")]
     for delimiter, quoting in dialects if mark else [*dialects, ("\t", csv.QUOTE_NONE)]:
@@ -392,9 +414,15 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
         columns = tuple(cell.strip() for cell in rows[0]) if rows else ()
         is_even = is_whole and len(columns) > 1 and len(rows) > 1 and len({*map(len, rows)}) == 1
         is_usual = delimiter == ("\t" if len(columns) > 1 or endings & {".tsv", ".tab"} else ",") and not quoting
+        is_usual = -any(_has_swallowed(row, dialect) for row in rows) or is_usual
         found.append((is_even, len(columns), is_usual, Content("table", "", dialect, columns, int(bool(mark)))))
     is_even, *_, table = max(found, key=lambda each: each[:3])
     return table, is_even
+
+
+def _has_swallowed(row: Sequence[str], dialect: Mapping[str, Any]) -> bool:
+    """Return whether a cell has other rows in it: quotes that mean speech, between tabs, that close lines later."""
+    return dialect["delimiter"] == "\t" and any("\n" in cell and "\t" in cell for cell in row)
 
 
 # --------------------
@@ -431,6 +459,8 @@ def split_rows(path: str | Path, lines: Iterable[str], table: Content) -> Iterat
     rows = csv.reader(islice(lines, table.skipped, None), **table.dialect)
     try:
         for row in rows:
+            if _has_swallowed(row, table.dialect):
+                raise csv.Error("a cell with tabs and line ends")
             if row:
                 yield rows.line_num + table.skipped, row
     except csv.Error as error:
@@ -448,7 +478,8 @@ def split_rows(path: str | Path, lines: Iterable[str], table: Content) -> Iterat
 _INSTEAD = "and name the new file instead"
 _AS_TEXT = "Extract its text as plain text, or as JSON lines with a field `text`"
 _NO_TIMES = (
-    "sed -E '/^(WEBVTT.*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
+    r"sed -E '1s/^\xEF\xBB\xBF//; /^(NOTE|STYLE|REGION)( .*)?\r?$/,/^[[:space:]]*$/d; "
+    "/^(WEBVTT.*|Kind: .*|Language: .*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
     r" s/<[^>]*>//g; s/^([{][0-9]+[}][{][0-9]+[}]|\[[0-9:., >-]+\])//'"
 )
 _NO_STYLES = r"sed -nE 's/\{[^}]*\}//g; s/\\[Nn]/ /g; s/^Dialogue:([^,]*,){9}//p'"
@@ -462,7 +493,9 @@ _REFUSED: Mapping[str, tuple[str, str, str]] = {
     "subtitles": ("subtitles", f"Remove numbers and times, {_INSTEAD}", _NO_TIMES),
     "dialogue": ("subtitles", f"Keep what is said, {_INSTEAD}", _NO_STYLES),
     "tokens": ("a list of annotated words", "Write one sentence per line; CoNLL-U needs `# text =` lines", ""),
-    "numbered": ("a list of numbered lines", f"Remove the numbers, {_INSTEAD}", "cut -f 2-"),
+    "numbered": ("a list of numbered lines", f"Remove the numbers, {_INSTEAD}", "cut -f {column}"),
+    "columns": ("columns without names", f"Take out the one with the text, {_INSTEAD}", "cut -f {column}"),
+    "code": ("LaTeX, SQL or a program", _AS_TEXT, ""),
     "utf-16": ("{encoding}, not UTF-8", f"Save it as UTF-8 (in Excel: `CSV UTF-8`), {_INSTEAD}",
                "iconv -f {encoding} -t UTF-8"),
     "python": ("a list of printed Python dictionaries", "Write them as JSON lines, with `json.dumps`", ""),
@@ -483,7 +516,9 @@ def refuse(path: str | Path, content: Content) -> str:
     """
     if content.kind not in _REFUSED:
         return ""
-    kind, remedy, command = (text.replace("{encoding}", content.encoding) for text in _REFUSED[content.kind])
+    kind, remedy, command = _REFUSED[content.kind]
+    kind = kind.replace("{encoding}", content.encoding)
+    command = command.replace("{encoding}", content.encoding).replace("{column}", "".join(content.columns))
     name = PurePosixPath(str(path).removesuffix(content.compression))
     ending = name.suffix if content.kind in ("utf-16", "returns") else ".txt"
     return f"is {kind}. {remedy}" + (f": `{convert(path, command, ending, content.compression)}`." if command else ".")
@@ -491,6 +526,12 @@ def refuse(path: str | Path, content: Content) -> str:
 
 def convert(path: str | Path, command: str, ending: str, compression: str = "") -> str:
     """Return the shell command that pipes a file, decompressed, through another into a new one of that ending."""
-    name = PurePosixPath(str(path).removesuffix(compression))
+    name = str(path).removesuffix(compression)
     read = _COMPRESSIONS[compression].command if compression else "cat"
-    return f"{read} {quote(str(path))} | {command} > {quote(str(name.with_suffix(f'.plain{ending}')))}"
+    return f"{read} {quote(str(path))} | {command} > {quote(f'{name}.plain{ending}')}"
+
+
+def take_records(path: str | Path, lists: Iterable[Sequence[str]], compression: str = "") -> str:
+    """Return the shell command that writes the objects of lists in JSON, each with the keys to it, as JSON lines."""
+    keys = ("".join(f"[{json.dumps(name, ensure_ascii=False)}]" for name in keys) for keys in lists)
+    return convert(path, f"jq -c {quote(', '.join(f'.{each}[]' for each in keys))}", ".jsonl", compression)

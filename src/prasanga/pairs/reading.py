@@ -38,6 +38,7 @@ from prasanga.base.formats import (
     recognize,
     refuse,
     split_rows,
+    take_records,
     walk_json,
 )
 from prasanga.base.io import as_frame, read_rows
@@ -334,7 +335,7 @@ def _read_json(path: str | Path, text: str) -> Iterator[pl.DataFrame]:
     try:
         first = list(islice(values, 2))
         if len(first) == 1 and text.lstrip().startswith("{"):
-            first = _list_records(first[0])
+            first = _list_records(path, first[0])
         # pages of the hub's viewer have each record in the field `row`
         records = (row["row"] if isinstance(row.get("row"), dict) else row for row in chain(first, values))
         while several := list(islice(records, _ROWS)):
@@ -345,6 +346,8 @@ def _read_json(path: str | Path, text: str) -> Iterator[pl.DataFrame]:
                     cells = [None if isinstance(cell, list | dict) else cell for cell in cells]
                 columns[name] = cells
             yield pl.DataFrame(columns, strict=False)
+    except InputError:
+        raise
     except (AttributeError, RecursionError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise InputError(
@@ -353,7 +356,7 @@ def _read_json(path: str | Path, text: str) -> Iterator[pl.DataFrame]:
         ) from None
 
 
-def _list_records(content: dict[str, Any]) -> list[Any]:
+def _list_records(path: str | Path, content: dict[str, Any]) -> list[Any]:
     """Return the records of a JSON object: StereoSet, or one in which pandas or the hub write a table."""
     data = content.get("data", content.get("rows"))
     if isinstance(data, dict) and {*data} & {*_PARTS}:
@@ -361,6 +364,14 @@ def _list_records(content: dict[str, Any]) -> list[Any]:
     if isinstance(data, list):
         names = content.get("columns")
         return [dict(zip(names, row, strict=True)) if names else row for row in data]
+    if isinstance(data, dict) and any(isinstance(cells, list) for cells in data.values()):
+        return _list_records(path, data)
+    lists = [name for name, each in content.items() if isinstance(each, list) and each and isinstance(each[0], dict)]
+    if lists and len(content) > 1 and not {*STEREOSET.columns} <= content.keys():
+        raise InputError(
+            f"{path}: the records are in {', '.join(map(repr, lists))}. Take them out, and name the new file:"
+            f" `{take_records(path, ([name] for name in lists), find_compression(path))}`."
+        )
     values = [[*each.values()] if isinstance(each, dict) else each for each in content.values()]
     if not values or not all(isinstance(cells, list) for cells in values):
         return [content]

@@ -53,8 +53,7 @@ _KINDS = {
 """The format that a kind of file is read as; plain text goes by its ending."""
 
 _READ_AS_TEXT = {"text", *_KINDS} - {"parquet", "arrow"}
-_TEXTS = _READ_AS_TEXT | {"markup", "wikiextractor", "subtitles", "dialogue", "tokens", "numbered", "python", "warc"}
-"""Kinds that are read as any format of text that is stated; its reader says what does not fit."""
+"""Kinds that are read as text; if it is stated, so is any that can be, and its reader says what does not fit."""
 
 _MOST_FAULTS = 10  # files that a message names
 
@@ -321,12 +320,12 @@ def _choose_format(path: str, text: Mapping[str, Any], by_name: Format) -> tuple
         chosen = "extracted" if columns <= {*content.columns} else "table"
     if content.compression and chosen in ("parquet", "dataset"):
         return chosen, "is compressed as a whole. Decompress it, and name the new file instead."
-    texts = _READ_AS_TEXT if stated == "auto" else _TEXTS
-    reads = {"parquet": {"parquet"}, "dataset": {"arrow"}, "pickle": {"pickle", "binary", *_TEXTS}}.get(chosen, texts)
-    if kind in reads:
+    others = {"parquet": {"parquet"}, "dataset": {"arrow"}, "pickle": {"pickle", "binary"}}.get(chosen, set())
+    is_any = chosen == "pickle" or (stated != "auto" and not others)
+    if kind in (others or _READ_AS_TEXT) or (content.is_text and is_any):
         return chosen, ""
     if refusal := refuse(path, content):
-        return chosen, refusal + (" To read it as it is, write `format: text` in its entry." if kind in _TEXTS else "")
+        return chosen, refusal + (" To read it as it is, write `format: text` in its entry." if content.is_text else "")
     return chosen, f"is {kind}, not {chosen}. Write `format: {_KINDS.get(kind, 'text')}` in its entry, or rename it."
 
 

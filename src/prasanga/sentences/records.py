@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path, PurePath
-from shlex import quote
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
@@ -26,12 +25,12 @@ from prasanga.base.errors import InputError, reason
 from prasanga.base.formats import (
     COMPRESSED,
     HEAD,
-    convert,
     find_compression,
     open_decompressed,
     recognize,
     refuse,
     split_rows,
+    take_records,
     walk_json,
 )
 from prasanga.sentences.corpus import (
@@ -211,9 +210,7 @@ def _text_in_json(record: object, place: str, number: int, shard: Shard) -> Reco
             lists = [path for path, is_list in fields if is_list]
             if isinstance(record, dict) and record and all(isinstance(value, dict) for value in record.values()):
                 lists = [()]
-            keys = ("".join(f"[{json.dumps(name, ensure_ascii=False)}]" for name in path) for path in lists)
-            command = f"jq -c {quote(', '.join(f'.{each}[]' for each in keys))}"
-            command = convert(shard.path, command, ".jsonl", find_compression(shard.path))
+            command = take_records(shard.path, lists, find_compression(shard.path))
             take_out = f", or take the records in it out, and name the new file: `{command}`" if lists else ""
             return _UnusableError(
                 f"{place} has no field {name!r} (`field: {field}`). {found}{array}. Write the one with the text as"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import subprocess
 from pathlib import Path
@@ -23,7 +24,7 @@ KINDS: dict[str, tuple[str, str | bytes]] = {
     "wiki markup": ("text", "{{Infobox person}}\n{| class=wikitable\n|}\n'''গোলাপ''' ফুল। <ref>ক</ref>\nআরও।"),
     "prose with a comma like a table": ("text", "Text, a poem\nHello, world\nHi, there\nMy, oh"),
     "a table of one known name": ("table", "Sentence,Topic\na b,c\nd e,f\n"),
-    "chat log with tabs": ("text", "12:03\tali\thello there\n12:04\tbob\thi, all\n12:05\tali\tbye now\n" * 3),
+    "chat log with tabs": ("columns", "12:03\tali\thello there\n12:04\tbob\thi, all\n12:05\tali\tbye now\n" * 3),
     "chat log with names in brackets": ("text", "<alice> hi\n<bob> hello\n<alice> bye\n"),
     "chat log with times": ("text", "[12/01/20, 10:00:01] Ali: hello\n[12/01/20, 10:00:05] Bob: hi\n"),
     "footnotes": ("text", "[1] Smith 2020.\n[2] Jones 2021."),
@@ -44,19 +45,30 @@ KINDS: dict[str, tuple[str, str | bytes]] = {
     "one long JSON line": ("jsonl", '{"text": "' + "শব্দ " * HEAD),
     "a long JSON line after a blank one": ("jsonl", '\n{"text": "' + "শব্দ " * HEAD),
     "JSON array in one line": ("json", '[{"text": "' + "শব্দ " * HEAD),
+    "JSON array of long texts": ("json", '["' + "শব্দ " * HEAD),
+    "JSON array of texts over lines": ("json", '[\n "শব্দ",\n' * 1 + ' "শব্দ শব্দ",\n' * HEAD),
+    "JSON texts": ("json", '"এক \\"দুই\\""\n"তিন"\n'),
     "JSON lines with commas": ("json", '{"text": "a"},\n{"text": "b"},\n{"text": "c"}'),
     "JSON with a comma too many": ("json", '[{"text": "a"},\n{"text": "b"},\n]'),
     "JSON that is cut off": ("json", '[{"text": "a"},\n{"text": "b"},\n{"te'),
+    "lists of Python": ("python", "['a', \"it's\"]\n"),
+    "LaTeX": ("code", "\\documentclass{article}\nText.\n"),
+    "translations": ("code", '# By hand.\n#\nmsgid ""\nmsgstr ""\n'),
     "dictionaries of Python": ("python", "{'text': 'a'}\n{'text': \"it's\"}\n"),
     "table with an error": ("table", "id,text\n1,a, b\n2,c\n"),
     "table of Excel": ("table", "sep=;\r\nid;body\r\n1;a\r\n"),
     "CoNLL-U without its texts": ("tokens", CONLLU.partition("\n")[2]),
     "tokens with tags": ("tokens", "ঢাকা\tB-LOC\nশহর\tO\n\n" * 5),
+    "tokens with blanks": ("tokens", "-DOCSTART- -X- O\n\n" + "ঢাকা NNP B-LOC\nশহর NN O\n\n" * 3),
+    "tokens with slashes": ("tokens", "ঢাকা/NNP শহর/NN\n" * 6),
+    "CoNLL-U Plus": ("conllu", "# global.columns = ID FORM\n# text = ফুল\n1\tফুল\n"),
+    "table with bars": ("table", "id|text\n0|a b\n"),
     "Leipzig sentences": ("numbered", "".join(f"{n}\tবাক্য নম্বর {n}।\n" for n in range(1, 9))),
     "HTML": ("markup", "<!-- x -->\n<!DOCTYPE html>\n<html>"),
     "HTML without its head": ("markup", "<p>ফুল।</p>\n<p>মশা।</p>\n"),
     "XML": ("markup", '<corpus lang="bn">\n<s>' + "ফুল\n" * HEAD),
     "WikiExtractor": ("wikiextractor", '<doc id="1" url="u" title="ফুল">\nফুল\n\nফুল ফোটে।\n</doc>\n'),
+    "WikiExtractor with a quote": ("wikiextractor", '<doc id="1" url="u" title=""ফুল" (বই)">\nফুল\n</doc>\n'),
     "SRT": ("subtitles", "\ufeff" + SRT),
     "VTT": ("subtitles", "WEBVTT\n\n00:01.000 --> 00:02.000\nhi\n"),
     "ASS": ("dialogue", ASS),
@@ -103,6 +115,7 @@ def test_kinds_of_files(tmp_path: Path, kind: str, content: str | bytes) -> None
         ("id;text\n1;a, b\n2;c\n", ("id", "text"), ";"),
         ("id;text\n1;a; b\n", ("id", "text"), ";"),  # an error of the row, and not of the table
         ("id\ttext, in full\n1\ta, b\n", ("id", "text, in full"), "\t"),
+        ('id\ttext\n1\t"a b.\n2\tc d."\n3\te\n', ("id", "text"), "\t"),  # quotes of speech
         (', ID, "My Text"\n0, 1, "a, b"\n', ("", "ID", "My Text"), ","),
         ('"sep=|"\r\nid|text\r\n1|a\r\n', ("id", "text"), "|"),
         ('id\ttext\n1\t"a", he said\n2\tb\n', ("id", "text"), "\t"),  # without quotes around cells
@@ -115,6 +128,7 @@ def test_delimiters_of_tables(text: str, columns: tuple[str, ...], delimiter: st
     found = recognize(text.encode(), "a.csv")
     assert (found.kind, found.columns, found.dialect["delimiter"]) == ("table", columns, delimiter)
     assert found.skipped == text.count("sep=")
+    assert found.dialect["quoting"] == (csv.QUOTE_NONE if " he said" in text or " d." in text else csv.QUOTE_MINIMAL)
 
 
 @pytest.mark.parametrize(("content", "at"), [(b"caf\xe9", 3), (b"\xef\xbb\xbfab\xff", 5), ("ফ".encode() * HEAD, None)])
@@ -127,6 +141,8 @@ def test_bytes_that_are_not_utf8(content: bytes, at: int | None) -> None:
     [
         (SRT.encode(), "মশা।\r\n\r\n১৯৭১ সালে।\r\n"),
         (ASS.encode(), "hi,  ho\n"),
+        (b"WEBVTT\nKind: captions\n\nNOTE by\nme\n\n00:01.000 --> 00:02.000\nhi\n", "hi\n"),
+        ("".join(f"a{n}\tbn\tদুই ফুল {n}\n" for n in range(5)).encode(), "".join(f"দুই ফুল {n}\n" for n in range(5))),
         (b"[00:00.000 --> 00:05.000]hi\n[00:05.000 --> 00:09.000]ho\n", "hi\nho\n"),
         (b"{0}{25}hi\n{26}{50}ho\n", "hi\nho\n"),
         ("1\tএক ফুল।\n2\tদুই\tফুল।\n3\tক\n4\tখ\n5\tগ\n".encode(), "এক ফুল।\nদুই\tফুল।\nক\nখ\nগ\n"),

@@ -194,6 +194,7 @@ FORMATS: dict[str, Callable[[], bytes]] = {
     },
     "a split": lambda: json.dumps({"test": HUB.to_dicts()}).encode(),
     "the hub's viewer": lambda: json.dumps({"features": [], "rows": [{"row": row} for row in HUB.to_dicts()]}).encode(),
+    "splits under `data`": lambda: json.dumps({"data": {"train": HUB.to_dicts()}}).encode(),
     "Parquet": lambda: arrow_bytes(HUB, pq.write_table),
     "Parquet with names of classes": lambda: arrow_bytes(CODED, pq.write_table, huggingface=FEATURES),
     "Parquet with images": lambda: arrow_bytes(

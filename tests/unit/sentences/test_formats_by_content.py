@@ -76,6 +76,7 @@ READ: dict[str, tuple[str, str, str | bytes, dict[str, Any]]] = {
     "tabs without quotes": ("a.tsv", "table", "text\tid\n" + "".join(f"{text}\t1\n" for text in TEXTS), {}),
     "with blanks": ("a.csv", "table", table(", ", "", "Text "), {}),
     "without a name": ("a.txt", "table", table("\t"), {}),
+    "another column in a text": ("a.txt", "table", table("\t", "", "লেখা"), {"field": "লেখা"}),
     "another column": ("a.csv", "table", table(",", "", "body"), {"field": "body"}),
     "words and sentences": ("a.csv", "extracted", table(",", "", "word", "sentence"), {}),
     "stated as a table": ("a.csv", "table", table(",", "", "word", "sentence"), {"format": "table", "field": "word"}),
@@ -151,7 +152,7 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "a.json",
         lines([{"train": RECORDS[:1], "it's": {"তথ্য": RECORDS[1:]}}], indent=1),
         {},
-        r"`cat \S+/a\.json \| jq -c '.*\[.তথ্য.\]\[\]' > \S+/a\.plain\.jsonl`",
+        r"`cat \S+/a\.json \| jq -c '.*\[.তথ্য.\]\[\]' > \S+/a\.json\.plain\.jsonl`",
     ),
     "objects by key": (
         "a.json",
@@ -181,6 +182,7 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         {},
         r"is a list of annotated words\. .*CoNLL-U needs `# text =`",
     ),
+    "columns without names": ("a.txt", "1\tক খ\n3\tগ ঘ\n" * 3, {}, r"is columns .*cut -f 2 > .*`format: text`"),
     "not UTF-8": ("a.txt", b"caf\xe9\n", {}, r"not UTF-8 at byte 3 "),
 }
 
@@ -198,7 +200,7 @@ def test_a_plan_says_what_cannot_be_read_and_what_to_write(
     if "jq" in message and shutil.which("jq"):
         (fault,) = find_faults(shards_of(tmp_path, name, content, **keys))
         subprocess.run(fault.split("`")[-4], shell=True, check=True)
-        (shard,) = shards_of(tmp_path, "a.plain.jsonl", (tmp_path / "a.plain.jsonl").read_bytes())
+        (shard,) = shards_of(tmp_path, "a.json.plain.jsonl", (tmp_path / "a.json.plain.jsonl").read_bytes())
         assert [record.text for record in read_records(shard)] == TEXTS[: len(list(read_records(shard)))]
     if "`format: text`" in message:
         (shard,) = shards_of(tmp_path, name, content, format="text")
