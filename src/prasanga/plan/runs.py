@@ -10,7 +10,7 @@ from argparse import Namespace
 from base64 import b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import starmap
 from pathlib import Path
 from statistics import median
@@ -222,7 +222,7 @@ def require_inputs(study: StudyPlan, settings: Settings) -> None:
     """Refuse a study whose texts, models or pairs cannot be used, as far as a plan can see it.
 
     It sees the first record of up to `MOST_SAMPLED` files of texts, the files of models with the names of their
-    weights, and all pairs.
+    weights, the beginnings of files of vectors, and all pairs.
 
     Raises:
         InputError: all mistakes.
@@ -230,12 +230,18 @@ def require_inputs(study: StudyPlan, settings: Settings) -> None:
     # here, because few plans need them
     from prasanga.models import ModelOptions, check_files
     from prasanga.sentences import find_faults
+    from prasanga.static import find_format
 
     faults = find_faults(study.texts.sampled_files(), study.config["corpus"]["errors"])
+    looks: list[Callable[[], object]] = []
     for asked in map(settings.check, study.config["models"]):
         which = {"stages": asked["stages"], "sentence_vector": asked["sentence_vector"]}
+        looks.append(partial(check_files, asked["model"], options=ModelOptions(**asked["options"]), **which))
+    for name, path in study.vectors.items():
+        looks.append(partial(find_format, path, study.config["static"]["vectors"][name]["format"]))
+    for look in looks:
         try:
-            check_files(asked["model"], options=ModelOptions(**asked["options"]), **which)
+            look()
         except InputError as error:
             faults.append(str(error))
     for pairs in _look_into_pairs(study):

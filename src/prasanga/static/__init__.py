@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from prasanga.static.vectors import (
         Spellings,
         WordVectors,
+        find_format,
         look_up,
         look_up_stimuli,
         read_looked_up,

@@ -33,6 +33,7 @@ import regex
 import zstandard
 
 from prasanga.base.errors import InputError, reason
+from prasanga.base.formats import recognize, refuse
 from prasanga.base.io import made_from, open_parquet, read_table, read_where
 from prasanga.lexicon.model import Lexicon
 from prasanga.text import fold, normalizer
@@ -47,6 +48,7 @@ _COMPRESSIONS: dict[bytes, Callable[..., Any]] = {
     b"\xfd7zXZ\0": lzma.open,
     b"BZh": bz2.open,
 }
+_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HEAD = 1 << 18
 _BUFFER = 1 << 14  # what is buffered is copied once per word of a binary file
@@ -116,14 +118,8 @@ def read_vectors(
         InputError: the file is absent, empty, truncated, damaged or of another format; it has none of the wanted words;
             or a wanted vector has a number that is not finite; with the file, the line, and the value found.
     """
-    path = Path(path)
-    if format not in FORMATS:
-        raise InputError(f"format: {format!r} is unknown. Write {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Write the path of a file of vectors, or put the file there.")
+    path, kind = Path(path), find_format(path, format)
     try:
-        with _open_decompressed(path) as stream:
-            kind = _recognize(path, stream.read(_HEAD), format)
         with _open_decompressed(path) as stream:
             search = _Search(path, stream, frozenset(wanted), spelling, f"/c/{language}/")
             if kind == "fasttext-binary":
@@ -132,7 +128,7 @@ def read_vectors(
                 result = _read_word2vec_binary(search)
             else:
                 result = _read_text(search, kind)
-    except (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as error:
+    except _DAMAGE as error:
         raise _damaged(path, reason(error)) from None
     if wanted and not result.found and not result.subwords:
         asked, first = (", ".join(map(repr, islice(words, 2))) for words in (wanted, search.first_words))
@@ -165,23 +161,39 @@ def _damaged(path: Path, problem: str) -> InputError:
     )
 
 
-def _recognize(path: Path, head: bytes, format: str) -> str:
-    """Return the kind of a file by its first bytes: word2vec, word2vec-binary, glove, or fasttext-binary."""
+def find_format(path: str | Path, format: str = "auto") -> str:
+    """Return the kind of a file by its first bytes: word2vec, word2vec-binary, glove, or fasttext-binary.
+
+    Raises:
+        InputError: the file is absent, damaged at its beginning, or not of `format`; or it is no file of vectors.
+    """
+    path = Path(path)
+    if format not in FORMATS:
+        raise InputError(f"format: {format!r} is unknown. Write {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Write the path of a file of vectors, or put the file there.")
+    try:
+        with _open_decompressed(path) as stream:
+            head = stream.read(_HEAD)
+    except _DAMAGE as error:
+        raise _damaged(path, reason(error)) from None
     first, _, rest = head.partition(b"\n")
-    fields, header = _split(first), _read_header(first)
+    fields, header, content = _split(first), _read_header(first), recognize(head, path)
     if head.startswith(_FASTTEXT_BINARY):
         kind = "fasttext-binary"
     elif header:
         numbers = _split(rest.partition(b"\n")[0])[-header[1] :]
         has_bytes = any(byte < 32 and byte not in b"\t\r\n" for byte in rest[:4096])
         kind = "word2vec-binary" if has_bytes and not all(map(_is_number, numbers)) else "word2vec"
-    elif len(fields) > 2 and all(map(_is_number, fields[1:])):
+    elif content.kind != "archive" and len(fields) > 2 and all(map(_is_number, fields[1:])):
         kind = "glove"
     else:
+        found = refuse(path, content).partition(". ")[0] or f"begins with {first[:60].decode(errors='replace')!r}"
         raise InputError(
-            f"{path}: line 1 begins with {first[:60].decode(errors='replace')!r}, which is neither a header (words and"
-            " dimensions, such as `400000 300`) nor a word with its numbers, such as `rose 0.25 -1.5`. Formats that are"
-            " read: word2vec text and binary, GloVe, fastText .vec and .bin."
+            f"{path}: the file {found}. Vectors are read from word2vec text and binary, GloVe, fastText .vec and .bin."
+            " Line 1 is a header (words and dimensions, such as `400000 300`), or a word with its numbers, such as"
+            " `rose 0.25 -1.5`. Unpack an archive, save vectors of gensim with `save_word2vec_format`, and write blanks"
+            " for the commas of a table."
         )
     if format not in ("auto", kind) and not (format == "fasttext" and kind in ("word2vec", "fasttext-binary")):
         raise InputError(

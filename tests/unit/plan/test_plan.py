@@ -76,6 +76,7 @@ def test_texts_models_and_pairs_that_cannot_be_used_are_in_one_message(planned: 
     for name, text in (("a.txt", "ফুল।"), ("b.jsonl", '{"body": "ফুল।", "id": "1"}')):
         (tmp_path / name).write_text(text, encoding="utf-8")
     (tmp_path / "pairs.csv").write_text("good,bad\nx,y\n", encoding="utf-8")
+    (tmp_path / "vectors.txt").write_bytes(b"PK\3\4")
     headless = tmp_path / "headless"
     headless.mkdir()
     config = {"model_type": "bert", "architectures": ["BertModel"], "hidden_size": 8, "num_hidden_layers": 1}
@@ -86,6 +87,7 @@ def test_texts_models_and_pairs_that_cannot_be_used_are_in_one_message(planned: 
     changes = {
         "corpus": {"root": ".", "texts": [{"files": "[ab].*"}]},
         "models": {"mine": {"path": "headless", "kind": "encoder"}},
+        "static": {"vectors": {"own": {"path": "vectors.txt"}}},
         "pairs": {"sets": {"mine": {"path": "pairs.csv"}}},
     }
     study = planned(changes)
@@ -93,13 +95,12 @@ def test_texts_models_and_pairs_that_cannot_be_used_are_in_one_message(planned: 
         with pytest.raises(InputError) as told:
             require_inputs(study, Settings(study))
         first, *faults = str(told.value).splitlines()
-        assert first == "3 inputs cannot be used."
-        for fault, words in zip(
-            faults, (("b.jsonl", "body"), ("headless", "head"), ("pairs.csv", "good")), strict=True
-        ):
+        assert first == "4 inputs cannot be used."
+        named = (("b.jsonl", "body"), ("headless", "head"), ("vectors.txt", "an archive"), ("pairs.csv", "good"))
+        for fault, words in zip(faults, named, strict=True):
             assert all(word in fault for word in words), fault
     (tmp_path / "b.jsonl").unlink()
-    study = planned({**changes, "models": {}, "pairs": {"sets": {}}})
+    study = planned({**changes, "models": {}, "static": {}, "pairs": {"sets": {}}})
     require_inputs(study, Settings(study))
 
 

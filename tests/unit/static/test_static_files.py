@@ -120,9 +120,11 @@ def test_compression_is_known_by_its_first_bytes(tmp_path: Path, compress: Calla
 
 PLAIN = text_of(VECTORS, header=True)
 DAMAGED = {
-    "empty": ("v.txt", "", "line 1 begins with ''"),
-    "prose": ("v.txt", "This is a text.\n", "line 1 begins with 'This is a text.'"),
-    "zip": ("v.zip", b"PK\x03\x04....", "line 1 begins with"),
+    "empty": ("v.txt", "", "the file is empty\\."),
+    "prose": ("v.txt", "This is a text.\n", "the file begins with 'This is a text.'"),
+    "zip": ("v.zip", b"PK\x03\x04..v.txtrose 1 2 3\n", "the file is an archive.* Unpack an archive"),
+    "gensim": ("v.kv", b"\x80\4\x95....", "the file is a pickle.* `save_word2vec_format`"),
+    "commas": ("v.csv", "rose,0.1,0.2\nant,1,2\n", "begins with 'rose,0.1,0.2'.* blanks for the commas"),
     "too few numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0\n", "line 2 has 1 numbers after 'rose', where 2 are wanted"),
     "too many numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 4.0 5.0\n", "line 2 has 3 numbers after 'rose', where 2"),
     "NaN": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 nan\n", "in the vector of 'rose', number 2 of 2 is nan"),
