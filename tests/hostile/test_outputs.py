@@ -177,9 +177,7 @@ def disclosed(tmp_path: Path, paths: str) -> list[str]:
     studied = {"a": {"family": "a", "layer": -1, "path": f"{home}/models/bert_base"}}
     report = {"identity": {"sha256": "3" * 64}, "kind": "encoder"}
     results = Results(
-        ceat=estimates(),
-        **place(audit(), f"{home}/more/a.txt"),
-        embeddings=EmbeddingFiles(studied, {}, {"a": report}),
+        ceat=estimates(), **place(audit(), f"{home}/more/a.txt"), embeddings=EmbeddingFiles(studied, {}, {"a": report})
     )
     record = {"inputs": json.dumps(inputs), "stage": "lexicon"}
     summary = study_summary(config=config, results=results, made_from={}, records=[record])

@@ -41,9 +41,7 @@ def test_what_goes_together_in_the_demo(tree: Study) -> None:
     [
         # models and their twins, each in seven buckets of words, at all four lengths at once
         pytest.param(
-            "sadhu2024",
-            {"models": 4, "sentences": 1, "static": 2, "embed_segments": 2 * 4 * 7},
-            marks=pytest.mark.long,
+            "sadhu2024", {"models": 4, "sentences": 1, "static": 2, "embed_segments": 2 * 4 * 7}, marks=pytest.mark.long
         ),
         # the same in four buckets, and the templates of SEAT
         pytest.param(

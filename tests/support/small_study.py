@@ -155,3 +155,15 @@ def write_texts(study: Study, *, every: int) -> None:
     documents = [each for path in demo for each in path.read_text(encoding="utf-8").split("\n\n")]
     (study.root / "texts").mkdir()
     (study.root / "texts/demo.txt").write_text("\n\n".join(documents[::every]), encoding="utf-8")
+
+
+def run_prasanga(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder, in a process of its own and without the hub."""
+    return subprocess.run(
+        [sys.executable, "-m", "prasanga", *arguments],
+        cwd=folder,
+        env={**os.environ, "HF_HUB_OFFLINE": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -125,19 +125,9 @@ def test_what_a_job_says_itself_goes_before_a_forgetful_queue(left: str, word: s
 @pytest.mark.parametrize(
     ("answers", "seconds", "settings", "said"),
     [
-        (
-            {"bjobs": "RUN\n"},
-            30,
-            {"PRASANGA_QUEUE_TIMEOUT": "0.3"},
-            "not answered for 0.3 seconds",
-        ),
+        ({"bjobs": "RUN\n"}, 30, {"PRASANGA_QUEUE_TIMEOUT": "0.3"}, "not answered for 0.3 seconds"),
         ({"bjobs": "RUN\n"}, 0, {"PATH": os.defpath}, "cannot be run"),
-        (
-            {"bjobs": "RUN\n"},
-            0,
-            {"PRASANGA_QUEUE_PATIENCE": "long"},
-            "is 'long'; write a number of seconds",
-        ),
+        ({"bjobs": "RUN\n"}, 0, {"PRASANGA_QUEUE_PATIENCE": "long"}, "is 'long'; write a number of seconds"),
         ({"bjobs": "Job <17> is not found\n", ".snakemake": "a file"}, 0, {}, "job 17 could not be looked at"),
     ],
 )

@@ -131,10 +131,7 @@ def test_the_supplement_is_searched_for_what_falls_short(clone: Study) -> None:
 def test_other_languages_work_the_same_way(clone: Study, language: str, text: str, expected: set[str]) -> None:
     (clone.root / "texts").mkdir()
     (clone.root / "texts/a.txt").write_text(text, encoding="utf-8")
-    lexicon = {
-        "stimuli": f"resources/stimuli/{language}",
-        "suffix_groups": f"resources/suffix_groups/{language}.yaml",
-    }
+    lexicon = {"stimuli": f"resources/stimuli/{language}", "suffix_groups": f"resources/suffix_groups/{language}.yaml"}
     draw(clone, corpus=texts({"files": "a.txt"}), language=language, lexicon=lexicon)
     assert expected <= {stimulus for _, stimulus in hits(clone)}
 

@@ -210,15 +210,7 @@ def test_ctrl_c_takes_the_jobs_out_of_the_queue(local: Study, tmp_path: Path) ->
     (study.root / name).unlink()
     settings = environment(study, "lsf", {}, QUEUE_SLOTS="0")
     run = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "snakemake",
-            "--workflow-profile",
-            "profiles/lsf",
-            *QUICKLY,
-            name,
-        ],
+        [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/lsf", *QUICKLY, name],
         cwd=study.root,
         env={**os.environ, **settings},
         stdout=subprocess.DEVNULL,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from shared_studies import made_once
-from small_study import CODE, SMALL, Study
+from small_study import CODE, SMALL, Study, run_prasanga
 
 from prasanga import study as prasanga_study
 
@@ -53,14 +53,7 @@ def installed(wheel: Path) -> Path:
 
 
 def prasanga(installed: Path, cwd: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "prasanga", *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(installed), "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_prasanga(cwd, *arguments, PYTHONPATH=str(installed))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -305,10 +305,7 @@ def change_a_pair_and_add_a_set(study: Study) -> None:
 CHANGES: dict[str, tuple[Callable[[Study], object], dict[str, int]]] = {
     "nothing that counts": (change_nothing_that_counts, {}),
     # the set that neither is changed nor new is not scored again
-    "a pair, and one set more": (
-        change_a_pair_and_add_a_set,
-        {"read_pairs": 1, "score_pairs": 3, **PERCENTAGES},
-    ),
+    "a pair, and one set more": (change_a_pair_and_add_a_set, {"read_pairs": 1, "score_pairs": 3, **PERCENTAGES}),
     # the decoder, which has one measure, is not asked again; the encoder-decoder needs sentinels no more
     "measures, a trait and a template": (
         lambda s: (change_measures(s), change_a_trait(s), change_a_template(s)),

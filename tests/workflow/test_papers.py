@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,7 @@ import tiny_models
 import yaml
 from likelihoods_study import CLOCKS, CONFIG, prepare_likelihoods, read_yaml, write_yaml
 from shared_studies import shared_study
-from small_study import CONFIGS, Study
+from small_study import CONFIGS, Study, run_prasanga
 from tables import read_data
 
 from prasanga.config import complete
@@ -201,13 +198,7 @@ def test_a_whole_paper_comes_to_a_dossier(paper: str, project_root: Path, tmp_pa
         (folder / "corpora").mkdir()
         (folder / "corpora/IndiBias_v1_sample.csv").write_text(CLOCKS, encoding="utf-8")
     (folder / CHANGES).write_text(yaml.safe_dump(changes), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "prasanga", "reproduce", paper, "--directory", str(folder), "--cores", "2"],
-        env={**os.environ, "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_prasanga(tmp_path, "reproduce", paper, "--directory", str(folder), "--cores", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     cells = pl.read_csv(folder / "dossier.csv", infer_schema_length=None)
     published = project_root / "resources/published"

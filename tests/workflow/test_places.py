@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from small_study import Study
+from small_study import Study, run_prasanga
 from tables import read_text
 
 from prasanga.config import read_config
@@ -84,15 +82,7 @@ def test_the_command_runs_what_is_missing_and_says_how_it_went(finished: Study, 
     """With a table of effects on standard output, and the last words at the end of standard error."""
 
     def prasanga(*arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PYTHONPATH": str(finished.root / "src"), "HF_HUB_OFFLINE": "1"}
-        return subprocess.run(
-            [sys.executable, "-m", "prasanga", *arguments],
-            cwd=elsewhere.root,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return run_prasanga(elsewhere.root, *arguments, PYTHONPATH=str(finished.root / "src"))
 
     figure = elsewhere.root / "results/report/figures/settling.svg"
     drawn = figure.read_bytes()

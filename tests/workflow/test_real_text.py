@@ -14,9 +14,7 @@ from shared_studies import shared_study
 from small_study import Study, copy_code
 
 from prasanga.config import complete
-from prasanga.lexicon import load_lexicon
 from prasanga.schema import describe_losses
-from prasanga.sentences import Matcher
 from prasanga.text import normalize
 
 pytestmark = pytest.mark.workflow
@@ -46,16 +44,6 @@ def real(project_root: Path, shared: Path, tmp_path_factory: pytest.TempPathFact
     study = shared_study(tmp_path_factory, "real", finish)
     yield study
     shutil.rmtree(study.root)
-
-
-def test_the_authors_suffix_lists_on_their_sample(shared: Path) -> None:
-    """What the sample holds, counted by line: 492 different pairs of line and stimulus, 512 occurrences."""
-    lexicon = load_lexicon(shared / AUTHORS / "weatWordsWithSuffix.jsonl")
-    matcher = Matcher(lexicon)
-    lines = (shared / AUTHORS / "sample_data/porjotonlipi.bn").read_text(encoding="utf-8").split("\n")
-    hits = [(number, match) for number, line in enumerate(lines) for match in matcher.find(normalize(line))]
-    assert len({(number, match.stimulus) for number, match in hits}) == 492
-    assert len({(number, match.stimulus, match.start) for number, match in hits}) == 512
 
 
 @pytest.mark.long

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -14,16 +11,13 @@ import pytest
 from associations_study import measured_associations, prepare_associations
 from likelihoods_study import measured_likelihoods, prepare_likelihoods
 from shared_studies import shared_study
-from small_study import Study
+from small_study import Study, run_prasanga
 
 pytestmark = pytest.mark.workflow
 
 
 def check(cwd: Path, *arguments: str, environment: Mapping[str, str]) -> tuple[int, str]:
-    command = [sys.executable, "-m", "prasanga", "check", *arguments]
-    done = subprocess.run(
-        command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, check=False
-    )
+    done = run_prasanga(cwd, "check", *arguments, **environment)
     return done.returncode, done.stdout + done.stderr
 
 

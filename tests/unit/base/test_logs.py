@@ -59,10 +59,7 @@ def test_an_interrupted_job_waits_for_no_thread(tmp_path: Path) -> None:
     ("error", "said"),
     [
         (PermissionError(13, "Permission denied", "a/b"), "a/b: Permission denied. Let yourself read and write there"),
-        (
-            OSError(28, "No space left on device"),
-            "No space left on device. Let yourself",
-        ),
+        (OSError(28, "No space left on device"), "No space left on device. Let yourself"),
         (MemoryError(), "Out of memory (MemoryError). Give the job more (`mem_mb`"),
         (RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes."), "Out of memory"),
         (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"), "Out of memory"),

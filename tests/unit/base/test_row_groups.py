@@ -36,8 +36,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("values", "expected"),
-    [(["ফুল"], [3, 4, 5]), (["মা", "চাঁদ"], [1, 2, 6]), (["নদী"], []), ([], []), (["ক", "হ"], [])],
+    ("values", "expected"), [(["ফুল"], [3, 4, 5]), (["মা", "চাঁদ"], [1, 2, 6]), (["নদী"], []), ([], []), (["ক", "হ"], [])]
 )
 def test_the_rows_that_are_asked_for(path: Path, values: list[str], expected: list[int]) -> None:
     table = read_where(path, ["n", "vector"], "word", values)

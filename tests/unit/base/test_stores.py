@@ -14,14 +14,7 @@ from typer.testing import CliRunner
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import Store
-from prasanga.base.places import (
-    BESIDE,
-    installation,
-    link_store,
-    list_store,
-    require_store,
-    store_beside,
-)
+from prasanga.base.places import BESIDE, installation, link_store, list_store, require_store, store_beside
 from prasanga.cli import app
 from prasanga.cli.running import STORE, make_environment
 

@@ -79,10 +79,7 @@ def test_sheets_of_a_set_that_came_back(tmp_path: Path, monkeypatch: pytest.Monk
     named = plan(("crows",), pairs="crows", returned="back")
     for ask, said in (
         (named.adapted_sheet, r"back/crows/adaptation.csv is not there"),
-        (
-            named.translation_key,
-            r"back/crows/translation/hi/key.csv is not there.* in results/construction/crows/",
-        ),
+        (named.translation_key, r"back/crows/translation/hi/key.csv is not there.* in results/construction/crows/"),
         (named.chosen_translations, r"back/crows/translation/hi/a.csv is not there"),
     ):
         with pytest.raises(InputError, match=said):

@@ -10,14 +10,7 @@ import pytest
 from tables import read_cases
 
 from prasanga.base.errors import InputError
-from prasanga_construction.tuples import (
-    BiasTuple,
-    agreement_table,
-    fleiss_kappa,
-    kept_tuples,
-    read_tuples,
-    tuples_csv,
-)
+from prasanga_construction.tuples import BiasTuple, agreement_table, fleiss_kappa, kept_tuples, read_tuples, tuples_csv
 
 HEADER = "tuple_id,language,bias_type,identity,attribute,polarity,vote:a,vote:b,vote:c\n"
 

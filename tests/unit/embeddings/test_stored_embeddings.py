@@ -92,10 +92,7 @@ def test_some_stimuli_only(listed: Path) -> None:
 
 def test_half_precision_is_widened(tmp_path: Path) -> None:
     rows = [("ফুল", "a1", 0.1)]
-    for found in (
-        read_embeddings(write_list(tmp_path, rows, dtype="float16")),
-        StoredEmbeddings(tmp_path / "9.json"),
-    ):
+    for found in (read_embeddings(write_list(tmp_path, rows, dtype="float16")), StoredEmbeddings(tmp_path / "9.json")):
         vectors = found["ফুল"][1]
         assert vectors.dtype == np.float32
         assert vectors.tolist() == np.array([vector(0.1)], np.float16).astype(np.float32).tolist()

@@ -77,13 +77,18 @@ def test_contexts_are_those_of_ceat() -> None:
     assert [row["effect_size"] for row in other] == pytest.approx([row["effect_size"] for row in rows])
 
 
-def test_sentences_have_every_set_of_templates_and_both_averages() -> None:
-    given = vectors(n=4)
+def measure_sentences(given: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of SEAT, each vector of a word in a template of its own."""
     templates = {word: {each: place for place, each in enumerate(ids)} for word, (ids, _) in given.items()}
     source = ModelVectors(
         "seat", "m", {"sentence_vector": "cls"}, partial(variants_of_sentences, given, templates=templates)
     )
-    rows = measure_multiverse({"seat": {"C1": CATEGORIES["C1"]}}, [source], seed=1).to_pylist()
+    return measure_multiverse({"seat": {"C1": CATEGORIES["C1"]}}, [source], seed=1).to_pylist()
+
+
+def test_sentences_have_every_set_of_templates_and_both_averages() -> None:
+    given = vectors(n=4)
+    rows = measure_sentences(given)
     averages = ("associations", "vectors")
     expected = [*product(("all", "1 to 2", "3 to 4"), averages), *product("1234", averages[:1])]
     assert list(dict.fromkeys((row["templates"], row["average"]) for row in rows)) == expected
@@ -97,12 +102,7 @@ def test_sentences_have_every_set_of_templates_and_both_averages() -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_three_templates_are_no_two_halves_and_one_is_all(n: int) -> None:
-    given = vectors(n=n)
-    templates = {word: {each: place for place, each in enumerate(ids)} for word, (ids, _) in given.items()}
-    source = ModelVectors(
-        "seat", "m", {"sentence_vector": "cls"}, partial(variants_of_sentences, given, templates=templates)
-    )
-    rows = measure_multiverse({"seat": {"C1": CATEGORIES["C1"]}}, [source], seed=1).to_pylist()
+    rows = measure_sentences(vectors(n=n))
     assert {row["templates"] for row in rows} == {"all", *("123"[:n] if n > 1 else "")}
 
 

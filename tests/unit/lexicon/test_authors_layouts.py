@@ -14,6 +14,7 @@ from prasanga.base.errors import InputError
 from prasanga.lexicon import Lexicon, WordSet, filled_templates, load_lexicon, load_templates
 from prasanga.lexicon.model import SIDES
 from prasanga.lexicon.templates import template_files, texts_of
+from prasanga.sentences import Matcher
 from prasanga.text import fold, normalize
 from prasanga.text import words as words_in
 
@@ -132,10 +133,7 @@ def test_files_that_do_not_belong_together(
         ("[" * 100_000, r"broken\.jsonl: not JSON \(maximum recursion"),
         ({"ফুল": "ের"}, r"`ফুল` is 'ের'\. Write a list of suffixes"),
         ({"targ1": {"category": "A", "examples": ["ফুল"]}}, r"`targ2` must be .*; found None"),
-        (
-            category(["ফুল"], [], ["রং"], ["সৎ"]),
-            r"`targ2` must be .* at least one text .*\[\]",
-        ),
+        (category(["ফুল"], [], ["রং"], ["সৎ"]), r"`targ2` must be .* at least one text .*\[\]"),
         (category(["ফুল"], ["মশা", " "], ["রং"], ["সৎ"]), r"`targ2` must be .* none empty; found"),
     ],
 )
@@ -268,6 +266,9 @@ def test_the_authors_words_on_their_text(authors_folder: Path) -> None:
         for stimulus in claims.get(fold(word), ())
     ]
     assert (len(set(hits)), len(hits)) == (492, 512)
+    matcher = Matcher(lexicon)
+    found = [(number, match.stimulus) for number, line in enumerate(lines) for match in matcher.find(normalize(line))]
+    assert sorted(found) == sorted(hits)
 
 
 def test_the_authors_categories(authors_folder: Path) -> None:
@@ -322,15 +323,9 @@ def test_a_template_of_seat_takes_the_word_as_the_list_has_it(tmp_path: Path, wo
 
 
 def test_filled_sentences_of_seat_belong_to_the_words_in_their_order(tmp_path: Path, words: Lexicon) -> None:
-    folder = seat_files(
-        tmp_path / "seat",
-        "examples",
-        targ1=["এটি ফুল।", "ফুলটি এখানে।", "এটি জবা।", "জবাটি এখানে।"],
-        targ2=["ইনি রহিম।", "ইনি করিম।"],
-        attr1=["সুখ ভালো।", "সুখ ভালো।"],
-        attr2=["দুঃখ।", "ফুল।"],
-    )
-    found = load_templates(folder)
+    sentences = ["এটি ফুল।", "ফুলটি এখানে।", "এটি জবা।", "জবাটি এখানে।"]
+    others = {"targ2": ["ইনি রহিম।", "ইনি করিম।"], "attr1": ["সুখ ভালো।", "সুখ ভালো।"], "attr2": ["দুঃখ।", "ফুল।"]}
+    found = load_templates(seat_files(tmp_path / "seat", "examples", targ1=sentences, **others))
     filled = list(filled_templates(words, ["জবা", "করিম", "সুখ"], found))
     assert [(each.stimulus, each.template, each.text, each.text[each.start : each.end]) for each in filled] == [
         ("জবা", "1", "এটি জবা।", "জবা"),
@@ -338,14 +333,7 @@ def test_filled_sentences_of_seat_belong_to_the_words_in_their_order(tmp_path: P
         ("করিম", "1", "ইনি করিম।", "করিম"),
         ("সুখ", "1", "সুখ ভালো।", "সুখ"),
     ]
-    changed = seat_files(
-        tmp_path / "other",
-        "examples",
-        targ1=["এই ফুল।", "ফুলটি এখানে।", "এটি জবা।", "জবাটি এখানে।"],
-        targ2=["ইনি রহিম।", "ইনি করিম।"],
-        attr1=["সুখ ভালো।", "সুখ ভালো।"],
-        attr2=["দুঃখ।", "ফুল।"],
-    )
+    changed = seat_files(tmp_path / "other", "examples", targ1=["এই ফুল।", *sentences[1:]], **others)
     assert texts_of(load_templates(changed), ["Flowers"]) != texts_of(found, ["Flowers"])
 
 

@@ -9,14 +9,7 @@ import regex
 from shipped import lexicon_of
 from tables import read_table
 
-from prasanga.lexicon import (
-    FilledTemplate,
-    Lexicon,
-    Templates,
-    filled_templates,
-    forms_table,
-    load_templates,
-)
+from prasanga.lexicon import FilledTemplate, Lexicon, Templates, filled_templates, forms_table, load_templates
 from prasanga.text import normalize, normalize_batch
 
 RESOURCES = Path(__file__).parents[3] / "resources"

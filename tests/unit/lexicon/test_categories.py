@@ -6,12 +6,7 @@ import pytest
 from tables import read_data
 
 from prasanga.base.errors import InputError
-from prasanga.lexicon.model import (
-    chosen_categories,
-    require_language,
-    require_measurable,
-    stimuli_of,
-)
+from prasanga.lexicon.model import chosen_categories, require_language, require_measurable, stimuli_of
 
 CATEGORIES = read_data(__file__, "categories")
 

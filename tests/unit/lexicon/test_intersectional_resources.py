@@ -16,12 +16,7 @@ import regex
 from shipped import lexicon_of
 from tables import read_data
 
-from prasanga.lexicon import (
-    FilledTemplate,
-    Templates,
-    filled_templates,
-    load_templates,
-)
+from prasanga.lexicon import FilledTemplate, Templates, filled_templates, load_templates
 from prasanga.lexicon.model import spelling_of
 from prasanga.lexicon.templates import with_article
 

@@ -6,15 +6,7 @@ from typing import Any
 import pytest
 
 from prasanga.base.errors import InputError
-from prasanga.lexicon import (
-    Stimulus,
-    WordSet,
-    categories_of,
-    forms_table,
-    load_lexicon,
-    load_suffix_groups,
-    stimuli_of,
-)
+from prasanga.lexicon import Stimulus, WordSet, categories_of, forms_table, load_lexicon, load_suffix_groups, stimuli_of
 
 FormsOf = Callable[[str], list[str]]
 BOY = "लड\u093cका"
@@ -58,8 +50,7 @@ def test_inflect_never_returns_a_hyphen(files: Any) -> None:
 
 def test_inflect_lists_what_exists(files: Any) -> None:
     with pytest.raises(
-        InputError,
-        match=r"'মা' has no form with number 'plural', case 'genitive'\. It has singular nominative, ",
+        InputError, match=r"'মা' has no form with number 'plural', case 'genitive'\. It has singular nominative, "
     ):
         files.load().inflect("মা", number="plural", case="genitive")
     with pytest.raises(InputError, match="no stimulus 'বাবা'"):
@@ -103,8 +94,7 @@ def test_word_lists_are_normalized_as_their_language(files: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("normalization", "names"),
-    [(None, ["जहर", BOY]), ("nukta", ["जहर", BOY]), ("nfc", ["ज\u093cहर", BOY])],
+    ("normalization", "names"), [(None, ["जहर", BOY]), ("nukta", ["जहर", BOY]), ("nfc", ["ज\u093cहर", BOY])]
 )
 def test_the_nukta_is_folded_in_hindi(files: Any, normalization: str | None, names: list[str]) -> None:
     english(files)

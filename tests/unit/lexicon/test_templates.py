@@ -13,15 +13,7 @@ import shipped
 from tables import read_table, read_text
 
 from prasanga.base.errors import InputError
-from prasanga.lexicon import (
-    Lexicon,
-    Stimulus,
-    WordSet,
-    categories_of,
-    filled_templates,
-    forms_table,
-    load_templates,
-)
+from prasanga.lexicon import Lexicon, Stimulus, WordSet, categories_of, filled_templates, forms_table, load_templates
 from prasanga.lexicon.model import spelling_of
 from prasanga.lexicon.templates import require_classes, texts_of, with_article
 from prasanga.plan import plan_lexicon

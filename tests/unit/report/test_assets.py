@@ -90,8 +90,7 @@ def test_the_policy_names_each_script_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("languages", "families"),
-    [([], {"Bengali"}), (["hi"], {"Bengali", "Devanagari"}), (["en"], {"Bengali"})],
+    ("languages", "families"), [([], {"Bengali"}), (["hi"], {"Bengali", "Devanagari"}), (["en"], {"Bengali"})]
 )
 def test_a_page_brings_the_fonts_of_its_languages(languages: list[str], families: set[str]) -> None:
     style = page_assets(languages)["style"]

@@ -19,10 +19,7 @@ from prasanga.report.study import Results
 from prasanga.report.word_views import panel_data
 from prasanga.schema import TABLES
 
-TEXTS = {
-    "9": "দেখা যায় গোলাপের রং",
-    "25": "বাগানে রোজ দেখা যায় গোলাপের রং আর গন্ধ",
-}
+TEXTS = {"9": "দেখা যায় গোলাপের রং", "25": "বাগানে রোজ দেখা যায় গোলাপের রং আর গন্ধ"}
 WORDS = [("x", "গোলাপ", 0.012349, 0.61), ("y", "মশা", 0.02, None), ("a", "শান্তি", -0.01, 0.5), ("b", "দুঃখ", 0.03, 0.9)]
 
 

@@ -39,9 +39,7 @@ def test_a_study_has_the_figures_of_its_results() -> None:
             "published",
         ),
     ]
-    assert [name for name, drawing in drawings.items() if not drawing.figure.on_page] == [
-        *("words_C1", "words_a_b"),
-    ]
+    assert [name for name, drawing in drawings.items() if not drawing.figure.on_page] == [*("words_C1", "words_a_b")]
     assert drawings["words_a_b"].options == {"category": "a/b"}
     assert drawings["settling"].options == {"band": 0.1}
     assert drawings["settling"].tables == {name: PATHS[name] for name in ("ceat", "differences", "settling")}

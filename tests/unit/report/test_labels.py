@@ -51,12 +51,7 @@ def heads_in_code() -> set[str]:
             found |= {entry, name} - {""}
     for names in re.findall(r"how, paper = (.*)", of_page.read_text("utf-8")):
         found |= set(re.findall('"([^"]+)"', names))
-    found |= {
-        *page.QUESTIONS,
-        "Its words",
-        "Words and sentences behind each number",
-        "By category",
-    }
+    found |= {*page.QUESTIONS, "Its words", "Words and sentences behind each number", "By category"}
     return found - SAME - {"Concordance", "Every pair and its scores", "What the sets hold", "Oddities of the sets"}
 
 

@@ -150,10 +150,7 @@ def beside_twins(n: int, share: float, *shares: float) -> Results:
 
 @pytest.mark.parametrize(
     ("supported", "changes"),
-    [
-        (True, {}),
-        *((False, each) for each in ({"p_twins": 0.55}, {"n_x": 7}, {"ci_low": None}, {"ci_low": -0.1})),
-    ],
+    [(True, {}), *((False, each) for each in ({"p_twins": 0.55}, {"n_x": 7}, {"ci_low": None}, {"ci_low": -0.1}))],
 )
 def test_an_association_that_copies_or_few_words_show_is_not_well_supported(
     table: Table, supported: bool, changes: dict[str, Any]

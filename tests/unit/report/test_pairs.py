@@ -14,9 +14,7 @@ from planted_pairs import planted_scores
 from prasanga.likelihoods.bias import bias_percentage
 from prasanga.pairs.preferences import REASONS
 from prasanga.report.comparison import compare_pairs, read_percentages
-from prasanga.report.findings import (
-    findings_of_pairs,
-)
+from prasanga.report.findings import findings_of_pairs
 from prasanga.report.grid import Group, groups_of, name_of_type, sort_types
 from prasanga.report.method_views import pairs
 from prasanga.report.paper_tables import WrittenTable, render_layout

@@ -132,10 +132,7 @@ def test_equal_to_the_numbers_of_the_notebook_and_all_in_doubt(sadhu: pl.DataFra
         (pl.col("effect_size") * pl.col("effect_size_right") < 0).sum().alias("signs"),
         pl.len().alias("cells"),
     )
-    assert set(apart.rows()) == {
-        ("banglabert_large_discriminator", 0.06, 1, 27),
-        ("xlm_roberta_large", 0.55, 4, 27),
-    }
+    assert set(apart.rows()) == {("banglabert_large_discriminator", 0.06, 1, 27), ("xlm_roberta_large", 0.55, 4, 27)}
 
 
 def test_equal_to_the_transcribed_tables_of_sahoo(sahoo: pl.DataFrame, shared: Path) -> None:

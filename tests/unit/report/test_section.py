@@ -11,14 +11,7 @@ from jinja2 import UndefinedError
 from markupsafe import Markup
 from page_parts import cells_of
 
-from prasanga.report.section import (
-    Section,
-    conventions_note,
-    prose,
-    render,
-    sheet_to_html,
-    with_code,
-)
+from prasanga.report.section import Section, conventions_note, prose, render, sheet_to_html, with_code
 from prasanga.report.sheet import Cell, Row, Sheet, html, numbers, shown
 
 HOSTILE = "<script>alert('x')</script>\" onload=\"y"

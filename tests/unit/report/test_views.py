@@ -25,12 +25,7 @@ from prasanga.report.paper_tables import layouts_of, render_ceat, render_layout 
 from prasanga.report.section import Section  # noqa: E402
 from prasanga.report.sheet import sheet_to_markdown  # noqa: E402
 from prasanga.report.study import Results  # noqa: E402
-from prasanga.schema import (  # noqa: E402
-    TABLES,
-    Loss,
-    Reason,
-    loss_columns,
-)
+from prasanga.schema import TABLES, Loss, Reason, loss_columns  # noqa: E402
 
 GOLDEN = Path(__file__).parent / "golden"
 PUBLISHED = ROOT / "resources/published"

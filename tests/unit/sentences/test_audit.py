@@ -15,13 +15,7 @@ import xxhash
 
 from prasanga.base.seeds import seed_of
 from prasanga.sentences import audit
-from prasanga.sentences.audit import (
-    concordance,
-    count_forms,
-    count_suffixes,
-    length_histogram,
-    surroundings,
-)
+from prasanga.sentences.audit import concordance, count_forms, count_suffixes, length_histogram, surroundings
 from prasanga.text import words
 
 Row = dict[str, Any]

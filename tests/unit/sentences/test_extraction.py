@@ -16,15 +16,7 @@ from hypothesis import strategies as st
 
 from prasanga.base.errors import InputError
 from prasanga.base.seeds import context_id, occurrence_id, text_id
-from prasanga.sentences import (
-    SENTENCE_SCHEMA,
-    ExtractionReport,
-    Matcher,
-    Shard,
-    extract_shard,
-    passages,
-    windows,
-)
+from prasanga.sentences import SENTENCE_SCHEMA, ExtractionReport, Matcher, Shard, extract_shard, passages, windows
 from prasanga.sentences.records import Record
 from prasanga.text import count_words, normalizer
 

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from sentence_tables import Forms
 
 from prasanga.base.errors import InputError
 from prasanga.sentences import Match, Matcher, longest
 
 ZWNJ, ZWJ, CANDRABINDU = "\u200c", "\u200d", "\u0981"
-
-
-@dataclass
-class Forms:
-    """A lexicon that is nothing but its forms."""
-
-    of: dict[str, tuple[str, ...]]
-    neighbours: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
-
-    def claims(self) -> dict[str, tuple[str, ...]]:
-        return self.of
 
 
 LEXICON = Forms(
@@ -70,10 +59,7 @@ def oracle(text: str, lexicon: Forms) -> list[Match]:
 
 
 def test_a_match_says_where_and_as_what() -> None:
-    assert Matcher(LEXICON).find("তার গানের সুর, গান।") == [
-        Match("গান", "গানের", 4, 9),
-        Match("গান", "গান", 15, 18),
-    ]
+    assert Matcher(LEXICON).find("তার গানের সুর, গান।") == [Match("গান", "গানের", 4, 9), Match("গান", "গান", 15, 18)]
 
 
 @pytest.mark.parametrize("text", ["বাগান", "পদ্মা", "মাে", "গান" + CANDRABINDU, "গান৩", "xমা", "গানে", "মা" + ZWJ])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ import pytest
 import simple_sentences as simple
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sentence_tables import Forms
 from shipped import lexicon_of
 
 from prasanga.lexicon import Lexicon
@@ -19,16 +19,6 @@ from prasanga.sentences import SENTENCE_SCHEMA, Shard, extract_shard
 from prasanga.text import normalize, split_sentences
 
 ZWNJ = "\u200c"
-
-
-@dataclass
-class Forms:
-    """A lexicon that is nothing but its forms."""
-
-    of: Mapping[str, Sequence[str]]
-
-    def claims(self) -> Mapping[str, Sequence[str]]:
-        return self.of
 
 
 LEXICON = Forms(

@@ -141,11 +141,7 @@ def test_vectors_are_sorted_by_where_they_come_from(tmp_path: Path, monkeypatch:
     file.write_text("a 1 2\n", encoding="utf-8")
     gone = str(tmp_path / "gone")
     write_table("results/static/kept.parquet", pa.table({"stimulus": ["ফুল"]}), {"inputs": json.dumps({gone: "0f"})})
-    asked = {
-        "own": {"train": {"method": "glove"}},
-        "file": {"path": str(file)},
-        "kept": {"path": gone},
-    }
+    asked = {"own": {"train": {"method": "glove"}}, "file": {"path": str(file)}, "kept": {"path": gone}}
     assert find_vectors(asked, cached=True) == {"file": str(file)}
     with pytest.raises(InputError, match="no such file"):
         find_vectors(asked, cached=False)
