@@ -301,6 +301,8 @@ def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
         in_string = error.msg.startswith("Unterminated") and "\n" not in text[error.pos :]
         if not _KEYED.match(text, at) and not (is_cut and (in_string or error.pos > len(text) - 10)):
             return None
+    except ValueError:  # a number of too many digits
+        pass
     return "jsonl" if text[0] == "{" and not objects and not at else "json"
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import regex
 
 from prasanga.base.errors import InputError
+from prasanga.base.formats import recognize_file, refuse
 from prasanga.base.yaml import Entry, as_entry, read_json_object, read_text, suggest
 from prasanga.lexicon.inflection import (
     SuffixGroups,
@@ -291,7 +292,7 @@ def _read_own_set(name: str, given: Any, category: Entry, reader: _LexiconReader
     if given is None:
         return None
     if isinstance(given, str):
-        content = reader.read(Path(given)) if Path(given).is_file() else None
+        content = reader.read(Path(given)) if Path(given).match("*.y*ml") and Path(given).is_file() else None
         if content is None or content.get("set") != name:
             raise InputError(
                 f"{category.place}: the set `{name}` is {given!r}, which is no file with `set: {name}`. Write a list of"
@@ -455,7 +456,8 @@ def _read_side(what: str, key: str, item: object, entry: Entry, sets: Mapping[st
 # Loading a lexicon, whatever layout its files have: ours, or one of those of Sadhu et al. (2024).
 
 
-# What a file or folder has, for messages.
+_GROUPED = re.compile(r"([^,\n]+),(\s*\d[\d\s/]*)")
+_IN_STUDY = "Or write the words in the study: `categories: {V1: {targets: {a: [...], b: [...]}, attributes: {...}}}`."
 _WORD_SETS = "a folder of word sets (*.yaml)"
 _OTHER_SETS = "word sets of another program (JSON, JSON lines, Parquet)"
 _GROUPS = "suffix groups (*.yaml)"
@@ -521,7 +523,7 @@ def load_lexicon(
         fitting = "; ".join(f"{one} with {other}" for one, other in _TOGETHER)
         raise InputError(
             f"{', '.join(map(str, folders))}: {kind}, with {partner} as `suffix_groups` ({suffix_groups}). Give"
-            f" {fitting}. Only to word sets can a study add folders and categories."
+            f" {fitting}. Only to word sets can a study add folders and categories. {_IN_STUDY}"
         )
     if has_sets:
         loaded = load_word_sets(folders, groups, normalization, categories, used)
@@ -549,10 +551,14 @@ def _find_kind(path: Path) -> str:
     if path.is_dir() or not path.exists():
         problem = "a folder without word sets" if path.is_dir() else "no such file or folder"
         raise InputError(f"{path}: {problem}. Check the paths under `lexicon` in the config.")
-    if path.suffix in {".yaml", ".yml"}:
+    if path.match("*.y*ml"):
         return _GROUPS
-    if path.suffix == ".txt":
+    found = recognize_file(path)
+    if path.suffix == ".txt" and found.kind in ("text", "table") and _GROUPED.match(read_text(path)):
         return _GROUPED_WORDS
+    if found.compression or not (found.kind in ("json", "jsonl", "parquet") or path.suffix.startswith(".json")):
+        what = refuse(path, found).partition(". ")[0].removeprefix("is ") or f"{found.kind} {found.compression}".strip()
+        raise InputError(f"{path}: {what}, where plain JSON or Parquet is read (docs/lexicon.md). {_IN_STUDY}")
     first, *others = read_records(path)
     if others or first.keys() & {*SIDES}:
         return _OTHER_SETS if others or not path.name.startswith("ceat") else _CATEGORIES
@@ -625,7 +631,7 @@ def _read_grouped_words(path: Path, suffix_categories: Path) -> Iterator[tuple[s
     """Yield each word with each of its groups and their suffixes."""
     groups = _read_text_lists(suffix_categories)
     for number, line in enumerate(read_text(path).split("\n"), start=1):
-        match = re.fullmatch(r"([^,]+),([\d\s/]+)", line)
+        match = _GROUPED.fullmatch(line)
         named = re.findall(r"\d+", match[2]) if match else []
         if line.strip() and (match is None or not groups.keys() >= set(named)):
             raise InputError(

@@ -148,6 +148,8 @@ def read_tests(path: Path, language: str, spelled: Callable[[str], str]) -> Iter
             f" {language or 'none'}. {remedy}"
         )
     for record in (record for record in records if record.get("language", language) == language):
+        if named := "words" in record and (record.get("name") or record.get("set")):
+            record = {str(named): record["words"]}
         sides = _find_sides(path, record)
         name = str(record.get("weat") or record.get("query_name") or path.stem) if sides else ""
         for key, value in record.items() if not sides else ():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -218,7 +219,7 @@ def test_sets_of_wefe_are_named_in_categories_of_a_study_and_beside_word_sets(en
     mine = {"M1": {"targets": NAMES[:2], "attributes": NAMES[2:]}}
     targets = load_lexicon(path, english, categories=mine).categories["M1"].targets
     assert [each.stimuli for each in targets] == [("rose", "lily"), ("ant", "flea")]
-    path = write(english.with_name("bn.json"), {"mine": ["গোলাপ", "রঙ", "জবা"]})
+    path = write(english.with_name("bn.json"), [{"name": "mine", "words": ["গোলাপ", "রঙ", "জবা"]}])
     mine = {"M1": {"targets": ["mine", "insects"], "attributes": ["good", "bad"]}}
     lexicon = load_lexicon([files.stimuli, path], files.groups, categories=mine)
     assert lexicon.categories["M1"].targets[0].stimuli == ("গোলাপ", "রং", "জবা"), "a spelling variant is the word"
@@ -244,6 +245,22 @@ def test_sets_of_wefe_are_named_in_categories_of_a_study_and_beside_word_sets(en
 def test_other_files_are_named_for_what_they_are(english: Path, content: Any, said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         load_lexicon(write(english.with_name("other.json"), content), english)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("words.txt", "rose, tulip\n", "text, where plain JSON"),
+        ("words.csv", "set,word\nF,rose\n", "table, where plain JSON"),
+        ("weat1.json.gz", gzip.compress(b"{}"), "jsonl .gz, where plain JSON"),
+        ("words.xlsx", b"PK\3\4xl/", "an Excel workbook, where plain JSON"),
+        ("WEAT.yaml", "flowers: [rose]\n", "suffix groups (*.yaml), with nothing"),
+    ],
+)
+def test_lists_of_words_are_sent_to_the_study(tmp_path: Path, name: str, content: Any, said: str) -> None:
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(InputError, match=rf"{re.escape(said)}.* Or write the words in the study: `categories: "):
+        load_lexicon(tmp_path / name)
 
 
 @pytest.fixture

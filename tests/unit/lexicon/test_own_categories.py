@@ -99,6 +99,7 @@ def test_a_set_may_be_a_file_or_one_of_the_lexicon(tmp_path: Path) -> None:
             r" of resources/suffix_groups/bn.yaml for its ending: thing_consonant, ",
         ),
         ({"a": "none.yaml", "insects": None}, r"`categories.M1` in the config: the set `a` is 'none.yaml', which"),
+        ({"a": __file__, "insects": None}, r"which is no file with `set: a`\. Write a list of"),
         ({"flowers": FRUITS, "insects": None}, r"categories.M1.flowers: the word set `flowers` is in .* too"),
         (["flowers", "insekts"], r"names the word set `insekts` under `targets`, and there is no set of .*`insects`"),
         ({"a": [3], "insects": None}, r"`categories.M1.a` in the config: `words` has 3, but needs a mapping"),
