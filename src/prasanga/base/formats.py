@@ -65,7 +65,7 @@ class Content(NamedTuple):
     """What a file is.
 
     Attributes:
-        kind: text, jsonl, json, table, conllu, parquet or arrow; or one of `_REFUSED`.
+        kind: a format of corpora, text, jsonl, json, table, conllu, parquet or dataset (Arrow); or one of `_REFUSED`.
         compression: ending that says how it is compressed (`.gz`); "" for a plain file.
         dialect: of a table, the arguments of `csv.reader`.
         columns: of a table, the names in its first row, without blanks around them; of columns without names, the
@@ -255,7 +255,7 @@ _SIGNATURES: Mapping[bytes, str] = {
     **dict.fromkeys((b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", rb"{\rtf"), "document"),
     **dict.fromkeys((b"SQLite format 3\0", b"\x93NUMPY", b"\x89HDF", b"Obj\x01", b"FEA1"), "binary"),
     **dict.fromkeys((b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5"), "pickle"),
-    **{b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"},
+    **{b"PAR1": "parquet", b"ARROW1": "dataset", b"\xff\xff\xff\xff": "dataset"},
     **{b"%PDF-": "pdf", b"WARC/": "warc", b"version https://git-lfs.github.com/spec/": "git-lfs"},
 }  # what is compressed twice is an archive
 _CONTROL = bytes([*range(1, 9), *range(14, 27), *range(28, 32), 127])

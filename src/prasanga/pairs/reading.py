@@ -260,7 +260,7 @@ def read_records(source: Any) -> pl.DataFrame:
         if why := refuse(source, content):
             raise InputError(f"{source} {why} Pairs are read from tables, JSON and Parquet (docs/pairs.md).")
         data = head + stream.read()
-    if content.kind in ("parquet", "arrow"):
+    if content.kind in ("parquet", "dataset"):
         return _as_text(source, _read_arrow(source, data))
     try:
         text = data.decode("utf-8-sig")

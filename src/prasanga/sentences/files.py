@@ -16,7 +16,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 import pyarrow.parquet as pq
 
@@ -41,20 +41,6 @@ logger = logging.getLogger(__name__)
 SENTENCES_VERSION = 1
 """Raise this number when the code finds other sentences or draws other segments: the corpus is then read again."""
 _LONGEST_NAME = 120  # a file's name may have 255 bytes, with its ending and the addition of a temporary name
-_KINDS: Mapping[str, Format]
-_KINDS = {
-    "jsonl": "jsonl",
-    "json": "json",
-    "table": "table",
-    "conllu": "conllu",
-    "parquet": "parquet",
-    "arrow": "dataset",
-}
-"""The format that a kind of file is read as; plain text goes by its ending."""
-
-_READ_AS_TEXT = {"text", *_KINDS} - {"parquet", "arrow"}
-"""Kinds that are read as text; if it is stated, so is any that can be, and its reader says what does not fit."""
-
 _MOST_FAULTS = 10  # files that a message names
 
 
@@ -313,20 +299,19 @@ def _choose_format(path: str, text: Mapping[str, Any], by_name: Format) -> tuple
         content = recognize_file(path, text.get("field", "text"))
     except InputError as error:
         return by_name, str(error).removeprefix(path).lstrip(": ")
-    stated, kind = text.get("format", "auto"), content.kind
-    chosen = by_name if stated != "auto" or kind not in _KINDS else _KINDS[kind]
+    stated, kind, refusal = text.get("format", "auto"), content.kind, refuse(path, content)
+    chosen = by_name if stated != "auto" or refusal or kind == "text" else cast(Format, kind)
     if chosen == "table" and stated == "auto":
         columns = {*text.get("columns", {"stimulus": "word", "sentence": "sentence"}).values()}
         chosen = "extracted" if columns <= {*content.columns} else "table"
     if content.compression and chosen in ("parquet", "dataset"):
         return chosen, "is compressed as a whole. Decompress it, and name the new file instead."
-    others = {"parquet": {"parquet"}, "dataset": {"arrow"}, "pickle": {"pickle", "binary"}}.get(chosen, set())
-    is_any = chosen == "pickle" or (stated != "auto" and not others)
-    if kind in (others or _READ_AS_TEXT) or (content.is_text and is_any):
+    is_text = content.is_text and not (refusal and stated == "auto") and chosen not in ("parquet", "dataset")
+    if kind == chosen or is_text or (kind == "binary" and chosen == "pickle"):
         return chosen, ""
-    if refusal := refuse(path, content):
-        return chosen, refusal + (" To read it as it is, write `format: text` in its entry." if content.is_text else "")
-    return chosen, f"is {kind}, not {chosen}. Write `format: {_KINDS.get(kind, 'text')}` in its entry, or rename it."
+    if refusal:
+        return chosen, refusal + " To read it as it is, write `format: text` in its entry." * content.is_text
+    return chosen, f"is {kind}, not {chosen}. Write `format: {kind}` in its entry, or rename it."
 
 
 def find_faults(files: Iterable[Shard], errors: Errors = "stop") -> list[str]:

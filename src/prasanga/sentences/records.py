@@ -106,7 +106,7 @@ def read_records(shard: Shard, errors: Errors = "stop", counts: ReadingReport | 
     """
     counts = counts if counts is not None else ReadingReport()
     documents = skipped = 0
-    for record in _READERS[shard.format].read(shard, counts):
+    for record in _READERS[shard.format][0](shard, counts):
         if isinstance(record, _UnusableError):
             if errors == "stop":
                 raise InputError(f"{shard.path}: {record}")
@@ -475,25 +475,19 @@ def _load_sentences(path: str) -> dict[str, list[str]]:
     return dict(content)
 
 
-class _FormatReader(NamedTuple):
-    """How a format is read, and the endings by which its files are known."""
-
-    read: Callable[[Shard, ReadingReport], _Found]
-    endings: tuple[str, ...] = ()
-
-
-_READERS: Mapping[Format, _FormatReader] = {
-    "text": _FormatReader(_read_lines, (".txt", ".text", ".bn", ".hi", ".en")),
-    "word": _FormatReader(_read_lines),
-    "jsonl": _FormatReader(_read_json_lines, (".jsonl", ".ndjson")),
-    "json": _FormatReader(_read_json),
-    "table": _FormatReader(_read_table, (".csv", ".tsv", ".tab")),
-    "extracted": _FormatReader(_read_table),
-    "conllu": _FormatReader(_read_conllu, (".conllu", ".conllup")),
-    "pickle": _FormatReader(_read_pickle, (".pkl", ".pickle")),
-    "parquet": _FormatReader(_read_column, (".parquet",)),
-    "dataset": _FormatReader(_read_column, (".arrow",)),
+_READERS: Mapping[Format, tuple[Callable[[Shard, ReadingReport], _Found], tuple[str, ...]]] = {
+    "text": (_read_lines, (".txt", ".text", ".bn", ".hi", ".en")),
+    "word": (_read_lines, ()),
+    "jsonl": (_read_json_lines, (".jsonl", ".ndjson")),
+    "json": (_read_json, ()),
+    "table": (_read_table, (".csv", ".tsv", ".tab")),
+    "extracted": (_read_table, ()),
+    "conllu": (_read_conllu, (".conllu", ".conllup")),
+    "pickle": (_read_pickle, (".pkl", ".pickle")),
+    "parquet": (_read_column, (".parquet",)),
+    "dataset": (_read_column, (".arrow",)),
 }
+"""How each format is read, and the endings by which its files are known where their content is text."""
 
-FORMATS: Mapping[str, Format] = {ending: name for name, reader in _READERS.items() for ending in reader.endings}
+FORMATS: Mapping[str, Format] = {ending: name for name, (_, endings) in _READERS.items() for ending in endings}
 """The formats by the endings of files."""

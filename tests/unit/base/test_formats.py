@@ -90,7 +90,7 @@ KINDS: dict[str, tuple[str, str | bytes]] = {
     "pointer": ("git-lfs", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
     "pickle": ("pickle", b"\x80\x04}."),
     "image": ("binary", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(32)) * 9),
-    "Arrow": ("arrow", b"\xff\xff\xff\xff\xb8\0\0\0"),
+    "Arrow": ("dataset", b"\xff\xff\xff\xff\xb8\0\0\0"),
 }
 
 
@@ -101,7 +101,7 @@ def test_kinds_of_files(tmp_path: Path, kind: str, content: str | bytes) -> None
     path.write_bytes(data)
     found = recognize_file(path, "text")
     assert found.kind == kind
-    is_read = kind in ("text", "jsonl", "json", "table", "conllu", "parquet", "arrow")
+    is_read = kind in ("text", "jsonl", "json", "table", "conllu", "parquet", "dataset")
     assert bool(refuse(path, found)) is not is_read
     if data and not found.compression:
         path.write_bytes(gzip.compress(data))
