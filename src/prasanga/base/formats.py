@@ -68,11 +68,11 @@ class Content(NamedTuple):
         kind: a format of corpora, text, jsonl, json, table, conllu, parquet or dataset (Arrow); or one of `_REFUSED`.
         compression: ending that says how it is compressed (`.gz`); "" for a plain file.
         dialect: of a table, the arguments of `csv.reader`.
-        columns: of a table, the names in its first row, without blanks around them; of columns without names, the
-            numbers of those with text, as `cut -f` takes them.
+        columns: of a table, the names in its first row, without blanks around them.
         skipped: lines before a table's first row (Excel's `sep=;`).
         bad_byte: place in the decompressed text of the first byte that is not UTF-8; None if there is none.
-        encoding: of text in another encoding than UTF-8, as `iconv` calls it.
+        detail: of text in another encoding than UTF-8, this as `iconv` calls it; of columns without names, the numbers
+            of those with text, as `cut -f` takes them.
         is_text: whether it can be read as plain text.
     """
 
@@ -82,7 +82,7 @@ class Content(NamedTuple):
     columns: tuple[str, ...] = ()
     skipped: int = 0
     bad_byte: int | None = None
-    encoding: str = ""
+    detail: str = ""
     is_text: bool = False
 
 
@@ -233,7 +233,7 @@ def recognize(head: bytes, name: str | Path = "", field: str = "") -> Content:
     except UnicodeDecodeError as error:
         bad_byte = error.start if not is_cut or error.start < len(head) - 3 else None
     if (bad_byte is not None or b"\0" in head) and (encoding := _find_wide_encoding(head)):
-        return Content("utf-16", encoding=encoding)
+        return Content("utf-16", detail=encoding)
     n_control = len(head) - len(head.translate(None, _CONTROL))
     if (bad_byte is not None and n_control > len(head) / 50) or bytes(8) in head:
         return Content("binary")
@@ -282,8 +282,6 @@ _PYTHON = re.compile(r"(\{'[^']*': .*\}|\['.*\]),?\s*")
 def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
     """Return whether a text is JSON lines, or other JSON: an array, or objects one after the other."""
     text = text.lstrip()
-    if len(lines) > 1 and text.startswith('"') and all(_STRING.fullmatch(line) for line in lines if line.strip()):
-        return "json"
     if not text.startswith(("{", "[")):
         return None
     objects = [_is_object(line) for line in lines if line.strip()]
@@ -365,6 +363,8 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
     if tokens and all(map((_TOKEN_PLUS if has_texts else _TOKEN).fullmatch, tokens)):
         return Content("conllu" if has_texts else "tokens")
     first = rows[0] if rows else ""
+    if len(rows) > 1 and not endings & _TABLES and first != f'"{field}"' and all(map(_STRING.fullmatch, rows)):
+        return Content("json")
     names = [cell.strip(" \"'") for cell in re.split(r"[,;\t|]", first)] if first[:1] != "|" else []  # of Markdown
     is_named = field in names or len(_NAMES & {*names}) > 1
     is_header = len(names) > 1 and is_named and (field in {*names} - _NAMES or all(map(_COLUMN.fullmatch, names)))
@@ -381,12 +381,12 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
         numbers = [int(row[0]) for row in cells if row[0].isdecimal() and len(row[0]) < 12]
         is_even = len({*map(len, cells)}) == 1
         if len(numbers) == len(cells) and all(after == before + 1 for before, after in pairwise(numbers)):
-            return Content("numbered", columns=("2" if is_even else "2-",))
+            return Content("numbered", detail="2" if is_even else "2-")
         if is_even and len(rows) < len(lines) - 1 and not any(" " in row for row in tokens):
             return Content("tokens")
         if is_even:
             sizes = [sum(map(len, column)) for column in zip(*cells, strict=True)]
-            return Content("columns", columns=(str(sizes.index(max(sizes)) + 1),))
+            return Content("columns", detail=str(sizes.index(max(sizes)) + 1))
     return Content("text")
 
 
@@ -401,12 +401,7 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
     dialects = [(delimiter, csv.QUOTE_MINIMAL) for delimiter in (mark[1] if mark else "\t;|,")]
     for delimiter, quoting in dialects if mark else [*dialects, ("\t", csv.QUOTE_NONE)]:
         blanks = 0 < header.count(f"{delimiter} ") == header.count(delimiter)
-        dialect: dict[str, Any] = {
-            "delimiter": delimiter,
-            "quoting": quoting,
-            "skipinitialspace": blanks,
-            "strict": True,
-        }
+        dialect = dict[str, Any](delimiter=delimiter, quoting=quoting, skipinitialspace=blanks, strict=True)
         reader = csv.reader([f"{line}\n" for line in lines[bool(mark) :]], **dialect)
         rows, is_whole = list[list[str]](), True
         try:
@@ -484,7 +479,7 @@ _NO_TIMES = (
     "/^(WEBVTT.*|Kind: .*|Language: .*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
     r" s/<[^>]*>//g; s/^([{][0-9]+[}][{][0-9]+[}]|\[[0-9:., >-]+\])//'"
 )
-_NO_STYLES = r"sed -nE 's/\{[^}]*\}//g; s/\\[Nn]/ /g; s/^Dialogue:([^,]*,){9}//p'"
+_NO_STYLES = r"sed -nE 's/\{[^}]*\}//g; s/\\[Nnh]/ /g; s/^Dialogue:([^,]*,){9}//p'"
 _REFUSED: Mapping[str, tuple[str, str, str]] = {
     "archive": ("an archive", "Unpack it, and name the files in it", ""),
     "excel": ("an Excel workbook", f"Save it as `CSV UTF-8`, {_INSTEAD}", ""),
@@ -495,11 +490,11 @@ _REFUSED: Mapping[str, tuple[str, str, str]] = {
     "subtitles": ("subtitles", f"Remove numbers and times, {_INSTEAD}", _NO_TIMES),
     "dialogue": ("subtitles", f"Keep what is said, {_INSTEAD}", _NO_STYLES),
     "tokens": ("a list of annotated words", "Write one sentence per line; CoNLL-U needs `# text =` lines", ""),
-    "numbered": ("a list of numbered lines", f"Remove the numbers, {_INSTEAD}", "cut -f {column}"),
-    "columns": ("columns without names", f"Take out the one with the text, {_INSTEAD}", "cut -f {column}"),
+    "numbered": ("a list of numbered lines", f"Remove the numbers, {_INSTEAD}", "cut -f {detail}"),
+    "columns": ("columns without names", f"Take out the one with the text, {_INSTEAD}", "cut -f {detail}"),
     "code": ("LaTeX, SQL or a program", _AS_TEXT, ""),
-    "utf-16": ("{encoding}, not UTF-8", f"Save it as UTF-8 (in Excel: `CSV UTF-8`), {_INSTEAD}",
-               "iconv -f {encoding} -t UTF-8"),
+    "utf-16": ("{detail}, not UTF-8", f"Save it as UTF-8 (in Excel: `CSV UTF-8`), {_INSTEAD}",
+               "iconv -f {detail} -t UTF-8"),
     "python": ("a list of printed Python dictionaries", "Write them as JSON lines, with `json.dumps`", ""),
     "returns": ("text with old line ends", f"Write line feeds, {_INSTEAD}", "tr '\\r' '\\n'"),
     "warc": ("a web archive (WARC)", _AS_TEXT, ""),
@@ -518,9 +513,7 @@ def refuse(path: str | Path, content: Content) -> str:
     """
     if content.kind not in _REFUSED:
         return ""
-    kind, remedy, command = _REFUSED[content.kind]
-    kind = kind.replace("{encoding}", content.encoding)
-    command = command.replace("{encoding}", content.encoding).replace("{column}", "".join(content.columns))
+    kind, remedy, command = (text.replace("{detail}", content.detail) for text in _REFUSED[content.kind])
     name = PurePosixPath(str(path).removesuffix(content.compression))
     ending = name.suffix if content.kind in ("utf-16", "returns") else ".txt"
     return f"is {kind}. {remedy}" + (f": `{convert(path, command, ending, content.compression)}`." if command else ".")

@@ -138,14 +138,10 @@ def read_tests(path: Path, language: str, spelled: Callable[[str], str]) -> Iter
     """
     spoken = find_languages(records := read_records(path))
     if not language or (language not in spoken and (len(spoken) > 1 or language in DEFAULT_NORMALIZATIONS)):
-        remedy = "Give load_lexicon suffix groups that name their language."
-        if spoken[0]:
-            remedy = (
-                f"Write `language: {spoken[0]}` in the study, or give load_lexicon the suffix groups of {spoken[0]!r}."
-            )
+        remedy = f"Write `language: {spoken[0]}` in the study, or give" if spoken[0] else "Give"
         raise InputError(
             f"{path}: words in {', '.join(spoken) or 'a script of no known language'}, but the suffix groups are for"
-            f" {language or 'none'}. {remedy}"
+            f" {language or 'none'}. {remedy} load_lexicon the suffix groups of {spoken[0] or 'their language'}."
         )
     for record in (record for record in records if record.get("language", language) == language):
         if named := "words" in record and (record.get("name") or record.get("set")):

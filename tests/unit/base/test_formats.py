@@ -120,6 +120,7 @@ def test_kinds_of_files(tmp_path: Path, kind: str, content: str | bytes) -> None
         ('"sep=|"\r\nid|text\r\n1|a\r\n', ("id", "text"), "|"),
         ('id\ttext\n1\t"a", he said\n2\tb\n', ("id", "text"), "\t"),  # without quotes around cells
         ('text\n"a, b"\nc\n', ("text",), ","),
+        ('"text"\n"a b"\n"c"\n', ("text",), ","),
         ('id,text\n1,"cut in a ' + "cell " * HEAD, ("id", "text"), ","),
         ('\n\ufefftext,id\n"a\nb",1\n', ("\ufefftext", "id"), ","),
     ],
