@@ -276,7 +276,7 @@ def _find_wide_encoding(head: bytes) -> str:
 _BETWEEN = re.compile(r"[\s,]*")
 _KEYED = re.compile(r'[\[\s]*\{\s*"[^"\n]*"\s*:')
 _STRING = re.compile(r'\s*"([^"\\]|\\.)*"\s*')
-_PYTHON = re.compile(r"(\{'[^']*': .*\}|\['.*\]),?\s*")
+_PYTHON = re.compile(r"(\{'[^']*': .*\}|\[\{?'.*\]),?\s*")
 
 
 def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
@@ -495,7 +495,7 @@ _REFUSED: Mapping[str, tuple[str, str, str]] = {
     "code": ("LaTeX, SQL or a program", _AS_TEXT, ""),
     "utf-16": ("{detail}, not UTF-8", f"Save it as UTF-8 (in Excel: `CSV UTF-8`), {_INSTEAD}",
                "iconv -f {detail} -t UTF-8"),
-    "python": ("a list of printed Python dictionaries", "Write them as JSON lines, with `json.dumps`", ""),
+    "python": ("what Python prints of a list or dictionary", "Write them as JSON lines, with `json.dumps`", ""),
     "returns": ("text with old line ends", f"Write line feeds, {_INSTEAD}", "tr '\\r' '\\n'"),
     "warc": ("a web archive (WARC)", _AS_TEXT, ""),
     "git-lfs": ("a pointer of Git LFS in place of the file", "Fetch the file itself: `git lfs pull`", ""),

@@ -52,6 +52,7 @@ KINDS: dict[str, tuple[str, str | bytes]] = {
     "JSON with a comma too many": ("json", '[{"text": "a"},\n{"text": "b"},\n]'),
     "JSON that is cut off": ("json", '[{"text": "a"},\n{"text": "b"},\n{"te'),
     "lists of Python": ("python", "['a', \"it's\"]\n"),
+    "dictionaries in a list of Python": ("python", "[{'text': 'a'}, {'text': 'b'}]"),
     "LaTeX": ("code", "\\documentclass{article}\nText.\n"),
     "translations": ("code", '# By hand.\n#\nmsgid ""\nmsgstr ""\n'),
     "dictionaries of Python": ("python", "{'text': 'a'}\n{'text': \"it's\"}\n"),
