@@ -34,8 +34,9 @@ envvars:
 
 
 from prasanga.base.io import digest_of
-from prasanga.base.logs import COMMAND, collect_seldom
-from prasanga.base.places import link_installation, link_store, place, require_own_folders, require_store, require_utf8
+from prasanga.base.logs import COMMAND, LINKED, collect_seldom
+from prasanga.base.places import PAGE, SUMMARY, link_installation, link_store, place, require_own_folders, require_store
+from prasanga.base.places import require_utf8
 from prasanga.config import complete, config_of, read_config
 from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.lexicon.templates import template_files
@@ -45,7 +46,7 @@ from prasanga.models.packaged import CHECKS_VERSION
 from prasanga.pairs.reading import PAIRS_VERSION
 from prasanga.plan import StudyPlan, files_of_sentences, list_word_files, local_paths, plan_candidates
 from prasanga.plan.jobs import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, Files, Settings, list_paths
-from prasanga.plan.runs import PAGE, SUMMARY, Checkpoints, asks_only_for, attach_fingerprints, begin_config
+from prasanga.plan.runs import Checkpoints, asks_only_for, attach_fingerprints, begin_config
 from prasanga.plan.runs import call_readably, cores_beside, count_texts, finish_config, keep_vectors
 from prasanga.plan.runs import list_unnoticed_changes, machine_for, name_in, name_unreachable, read_arguments
 from prasanga.plan.runs import require_cached, require_config_of_results, require_inputs, require_results
@@ -74,7 +75,8 @@ if workflow.is_main_process:
     for file in CONFIGS:
         readable(read_config, file)
     readable(require_utf8)
-    readable(require_own_folders, Path.cwd())
+    if os.getenv(COMMAND) != LINKED:  # the command has looked at the folder that its links lead to
+        readable(require_own_folders, Path.cwd())
     readable(link_installation, INSTALLATION)
     for sentence in readable(link_store, os.getenv("PRASANGA_STORE", "")):
         print(f"Warning: {sentence}", file=sys.stderr)

@@ -12,9 +12,17 @@ import pytest
 from typer.testing import CliRunner
 
 from prasanga.base.errors import InputError
-from prasanga.base.places import SHIPPED, link_installation, list_store, place, require_cache, require_own_folders
+from prasanga.base.places import (
+    BESIDE,
+    SHIPPED,
+    link_installation,
+    list_store,
+    place,
+    require_cache,
+    require_own_folders,
+)
 from prasanga.cli import app
-from prasanga.cli.running import make_environment, snakemake_command
+from prasanga.cli.running import make_environment, work
 from prasanga.config import list_outside
 from prasanga.extras.studies import read_summary
 
@@ -22,7 +30,7 @@ OUTSIDE = {
     "corpus": {
         "texts": [
             *({"files": name} for name in ("texts/*.txt", "hf://datasets/a/b/*.parquet", "https://10.0.0.1/x.parquet")),
-            *({"files": name} for name in ("s3://b/x.parquet", "ftp://b/x.parquet", "/etc/*.conf", "own/*.txt")),
+            *({"files": name} for name in ("s3://b/x.parquet", "ftp://b/x.parquet", "/etc/*.conf", "results/**")),
         ]
     },
     "lexicon": {"stimuli": ["own", "../words"]},
@@ -32,7 +40,7 @@ OUTSIDE = {
         "own": {"path": "models/own", "weights_sha256": {"a.bin": "0" * 64}},
         "packaged": {"package": "multilingual-e5-small"},
     },
-    "pairs": {"sets": {"p": {"path": "link/pairs.csv"}, "own": {"path": "own/pairs.csv"}}},
+    "pairs": {"sets": {"p": {"path": "a[b]/../link/pairs.csv"}, "own": {"path": "own/pairs.csv"}}},
     "categories": {"V": {side: {"a": f"/{side}.yaml", "b": ["x"]} for side in ("targets", "attributes")}},
     "title": "https://nothing.org and /etc/passwd",
 }
@@ -50,7 +58,7 @@ SAID = [
     ("models.own.weights_sha256.a.bin", "0" * 64, "opens a pickle, for tensors only"),
     ("models.etc.path", "/etc", "reads /etc"),
     ("models.packaged.package", "multilingual-e5-small", "fetched from the Python package index (or PIP_INDEX_URL)"),
-    ("pairs.sets.p.path", "link/pairs.csv", "reads {parent}/pairs.csv"),
+    ("pairs.sets.p.path", "a[b]/../link/pairs.csv", "reads {parent}/pairs.csv"),
 ]
 
 
@@ -59,12 +67,13 @@ def test_a_strangers_config_is_listed_with_what_it_reaches_outside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     folder = tmp_path / "study"
-    for inner in ("texts", ".hidden", "own/closed", "models/own"):
+    for inner in ("texts", ".hidden", "own/closed", "models/own", "results", "a[b]"):
         (folder / inner).mkdir(parents=True)
     (folder / "own/closed").chmod(0)  # on a disk, `lost+found`
     (folder / "texts/a").symlink_to("../.hidden")
     (folder / ".hidden/a.txt").symlink_to("/etc/passwd")
     (folder / "link").symlink_to("..")
+    (folder / "results/store").symlink_to(tmp_path / BESIDE / "vectors")  # the study's own
     (folder / "yaml.py").write_text("raise SystemExit('imported')", encoding="utf-8")
     (tmp_path / name).write_text(json.dumps(OUTSIDE), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -110,7 +119,7 @@ def test_plugins_that_snakemake_would_import_from_a_folder_are_refused(
     for study, here in ((tmp_path / "theirs", tmp_path), (tmp_path / "mine", tmp_path / "theirs")):
         monkeypatch.chdir(here)
         with pytest.raises(InputError, match=f"^{code}: Snakemake imports Python code .*Delete it: `rm -r {code}`"):
-            snakemake_command(study)
+            work(study)
 
 
 def test_folders_of_links_and_stores_delete_nothing_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,11 @@ import errno
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +136,31 @@ os.kill(os.getpid(), 9)
         assert lock.exists()
 
 
+def test_where_the_command_is_killed_the_next_one_names_what_goes_on(tmp_path: Path) -> None:
+    lock = tmp_path / ".snakemake/locks/0.input.lock"
+    lock.parent.mkdir(parents=True)
+    goes_on = f"import pathlib, time; pathlib.Path({str(lock)!r}).touch(); time.sleep(60)"
+    code = f"""
+from pathlib import Path
+from prasanga.cli.running import follow, only_run
+with only_run(Path({str(tmp_path)!r})) as held:
+    follow([{sys.executable!r}, "-c", {goes_on!r}], held)
+"""
+    command = subprocess.Popen([sys.executable, "-c", code])
+    while not lock.exists():
+        time.sleep(0.01)
+    command.kill()
+    command.wait()
+    with pytest.raises(InputError, match=r"to stop it: kill -INT -- -\d+\)") as refused, only_run(tmp_path):
+        pass
+    os.killpg(int(str(refused.value).partition("-- -")[2].partition(")")[0]), signal.SIGKILL)
+    for _ in range(100):
+        with suppress(InputError), only_run(tmp_path):
+            break
+        time.sleep(0.01)
+    assert not lock.exists()
+
+
 def test_a_run_without_a_terminal_says_how_far_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logs = tmp_path / ".snakemake/log"
     logs.mkdir(parents=True)
@@ -171,11 +198,17 @@ def test_a_run_without_a_terminal_says_how_far_it_is(tmp_path: Path, capsys: pyt
             watch.advanced = watch.began
         watch.report()
         assert capsys.readouterr().err.splitlines() == lines
-    for added, killed in (("BLOOM\n", False), ("Command 'x' died with <Signals.SIGKILL: 9>.\n", True), ("", True)):
+    for added, cause in (
+        ("BLOOM\nExiting because a job execution failed.\n", ""),
+        ("Error in rule embed:\n    message: no account.For further details see x.\n", f"{log} says: no account. "),
+        ("Command 'x' died with <Signals.SIGKILL: 9>.\n", "A job was killed;"),
+        ("", "A job was killed;"),
+    ):
         with log.open("a", encoding="utf-8") as file:
             file.write(added)
-        watch.report()  # other jobs take longer to end
-        assert watch.finds_kill() is killed
+        watch.report()  # nothing more, and what it reads is kept
+        assert watch.find_cause()[: len(cause) or None] == cause
+    assert capsys.readouterr().err == ""
 
 
 def test_a_run_goes_on_where_nobody_reads_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ def test_nothing_to_draw_is_told(study: Study) -> None:
     done = study.snakemake("figures")
     printed = done.stdout + done.stderr
     assert done.returncode != 0
-    assert "`snakemake figures` draws from results that are there, and there are none of this study" in printed
+    assert "`figures` draws from results that are there, and there are none of this study" in printed
     assert "Traceback" not in printed
 
 

@@ -24,7 +24,7 @@ from typing import Self, TypeVar
 
 from prasanga.base.errors import InputError, printable
 
-COMMAND = "PRASANGA_COMMAND"
+COMMAND, LINKED = "PRASANGA_COMMAND", "links"
 """Environment variable that the command sets for Snakemake and its jobs."""
 
 _SELDOM = 7_000

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from prasanga.base.errors import InputError
 
+PAGE, SUMMARY = Path("results/report/index.html"), Path("results/summary.json")
 SHIPPED = ".snakemake/prasanga/shipped"
 """The link by which a study reaches the installation."""
 _MERGED = ".snakemake/prasanga/merged"

@@ -23,10 +23,10 @@ import typer
 
 from prasanga import __version__
 from prasanga.base.errors import InputError, printable
+from prasanga.base.places import PAGE
 from prasanga.cli.running import (
     FAILED,
     INTERRUPTED,
-    PAGE,
     STORE,
     Cores,
     Folder,

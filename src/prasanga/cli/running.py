@@ -27,25 +27,28 @@ import typer
 from typer.core import TyperGroup
 
 from prasanga.base.errors import InputError, printable
-from prasanga.base.logs import COMMAND, said_of_failure
-from prasanga.base.places import installation, require_cache, require_own_folders, store_beside
+from prasanga.base.logs import COMMAND, LINKED, said_of_failure
+from prasanga.base.places import PAGE, SUMMARY, installation, require_cache, require_own_folders, store_beside
 
 # Each command imports what else it needs, so that help is quick.
 
-PAGE, SUMMARY = Path("results/report/index.html"), Path("results/summary.json")
 STORE = "PRASANGA_STORE"
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
 _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
 
 _NOTES = Path(".snakemake")
 _N_EFFECTS = 4
-_LESS = "Run fewer jobs at a time (`--cores 1`), or give them more (`mem_mb` of the rule in the profile)."
+_SHORT = (
+    "killed; a system that runs out of memory does so. Run fewer jobs at a time (`--cores 1`), or give them more"
+    " (`mem_mb` of the rule in the profile). "
+)
 _OWN_NEWS = ("Using workflow specific profile", "Creating specified working directory")
 _EVERY, _PATIENCE, _GRACE = 10, 30, 20  # seconds: between two lines, without a finished step, from signal to kill
 _N_WRONG = 3
 _STEPS = re.compile(r"^(\d+ of \d+) steps", re.MULTILINE)
 _BEGUN = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
 _ENDED = re.compile(r"^(?:Finished jobid: \d+ \(Rule: |Error in rule )(\w+)", re.MULTILINE)
+_REFUSAL = re.compile(r"^    message: (?!None$|Error in group|For further)(.+?)(?:For further .*)?$", re.MULTILINE)
 _KILLED = re.compile(r"\b(?:SIGKILL|OUT_OF_MEMORY|OOM|(?i:oom[-_ ]?kill(?:ed|er)?)|exit status 137)\b")
 _WRONG = re.compile(
     r"^.*\b(?:error|fatal|unable|cannot|could not|failed|refused|denied|timed out)\b.*$", re.MULTILINE | re.I
@@ -190,11 +193,10 @@ def snakemake_command(
         others: options for Snakemake.
 
     Raises:
-        InputError: no such profile, no config in the file, links out of the folder, no folder for Snakemake's cache.
+        InputError: no such profile, no config in the file, no folder for Snakemake's cache.
     """
     from prasanga.config import read_config
 
-    require_own_folders(folder)
     require_cache()
     asked = []
     if config is not None:
@@ -259,6 +261,7 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
     Returns:
         The exit status.
     """
+    require_own_folders(folder)
     is_free, is_new = asked.get("dry_run") or "--unlock" in asked.get("others", ()), not folder.exists()
     line = snakemake_command(folder, targets, draws_bars=not (verbose or is_free), **asked)
     with nullcontext() if is_free else only_run(folder) as held:
@@ -270,8 +273,7 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
         typer.echo("Stopped. Finished jobs are kept; the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED)
     if status < 0 or status == FAILED:
-        killed = "Snakemake was" if status < 0 else "A job was" if watch and watch.finds_kill() else ""
-        said = f"{killed} killed; a system that runs out of memory does so. {_LESS} " if killed else ""
+        said = f"Snakemake was {_SHORT}" if status < 0 else watch.find_cause() if watch else ""
         said += "Not finished. Finished jobs are kept; correct what failed, and the same command goes on from there."
         typer.echo(said, err=True)
         return FAILED
@@ -363,12 +365,14 @@ class Watch:
         self.began = self.advanced = time.monotonic()
         self._earlier, self._log = set(self._folder.glob("*.log")), Path()
         self._n_read, self._done, self._running, self._wrong = 0, "", Counter[str](), list[str]()
-        self._killed = False
+        self._killed, self._refusal, self._fails, self._ends = False, "", False, False
 
     def report(self) -> None:
         """Print the steps that are done and what runs, and errors in the log once no step has ended for a while."""
         self._read()
         now = time.monotonic()
+        if self._ends:
+            return
         if now - self.advanced >= _PATIENCE:
             for text in self._wrong:
                 waited = f"No step has ended for {now - self.advanced:.0f} s."
@@ -381,10 +385,11 @@ class Watch:
             what = f"; running or in a queue: {', '.join(names)}" if names else ""
             typer.echo(f"{now - self.began:.0f} s: {self._done or 'no'} steps done{what}", err=True)
 
-    def finds_kill(self) -> bool:
-        """Return whether the system, or a queue, has killed a job, as far as the log says so."""
+    def find_cause(self) -> str:
+        """Return why jobs failed: a sentence if the log has a kill, or what a queue said; else nothing."""
         self._read()
-        return self._killed
+        refused = f"{self._log} says: {self._refusal}. " if self._refusal else ""
+        return f"A job was {_SHORT}" if self._killed else printable(refused)
 
     def _read(self) -> None:
         """Note steps, jobs, errors and kills in the whole lines that were added to the log of this run."""
@@ -400,8 +405,10 @@ class Watch:
             self._done, self.advanced = steps[-1], time.monotonic()
         self._running.update(_BEGUN.findall(printed))
         self._running.subtract(_ENDED.findall(printed))
-        self._wrong = [*self._wrong, *_WRONG.findall(printed)][-_N_WRONG:]
+        self._fails, self._ends = self._fails or "Error in rule " in printed, self._ends or "Exiting because" in printed
+        self._wrong = [] if self._fails else [*self._wrong, *_WRONG.findall(printed)][-_N_WRONG:]
         self._killed = self._killed or bool(_KILLED.search(printed))
+        self._refusal = [self._refusal, *_REFUSAL.findall(printed)][-1].strip(" .")
 
 
 def _show_results(folder: Path) -> None:
@@ -480,12 +487,16 @@ def only_run(folder: Path) -> Iterator[int]:
 
 def show_plan(folder: Path, **asked: Any) -> None:
     """Show what a run would do: the jobs of each stage with a reason, and what each model reads at most."""
-    is_new = not folder.exists()
+    require_own_folders(folder)
+    is_new, environment = not folder.exists(), make_environment()
     with TemporaryDirectory() as links:
-        place = folder if is_new or os.access(folder, os.W_OK) else _link_study(folder, Path(links))
+        place = folder
+        if not is_new and not os.access(folder, os.W_OK):
+            place = _link_study(folder, Path(links))
+            environment |= {COMMAND: LINKED, STORE: ""}
         line = snakemake_command(place, dry_run=True, **asked)
         ask = partial(subprocess.run, capture_output=True, text=True, errors="replace", check=False)
-        done = ask(line, env=make_environment())
+        done = ask(line, env=environment)
     if is_new:
         shutil.rmtree(folder, ignore_errors=True)
     last = done.stdout.strip().splitlines()[-1:] if done.returncode else []
@@ -516,7 +527,8 @@ def _link_study(folder: Path, links: Path) -> Path:
         if path.name != _NOTES.name:
             (links / path.name).symlink_to(path)
     (links / _NOTES).mkdir()
-    (links / _NOTES / "metadata").symlink_to(folder / _NOTES / "metadata")
+    if (metadata := folder / _NOTES / "metadata").is_dir():
+        (links / _NOTES / "metadata").symlink_to(metadata)
     return links
 
 

@@ -17,7 +17,7 @@ import yaml
 from pydantic import ValidationError
 
 from prasanga.base.errors import InputError
-from prasanga.base.places import exists, list_links, place, place_of_corpus
+from prasanga.base.places import BESIDE, exists, installation, list_links, place, place_of_corpus
 from prasanga.base.yaml import find_line, load_yaml, read_text
 from prasanga.config.study import StudyConfig
 from prasanga.config.values import NORMALIZATION, PAPER
@@ -141,6 +141,7 @@ def list_outside(path: Path, folder: Path) -> list[list[str]]:
         InputError: as `read_config` and `complete`; a folder that cannot be read.
     """
     folder, found, seen = folder.resolve(), list[list[str]](), set[Path]()
+    ours = (installation() / "resources", folder.parent / BESIDE)  # where links that a study itself makes lead
     study = StudyConfig.model_validate(complete(read_config(path), source=path))
     marked = study.model_dump(mode="json", context={"placed": "\0".__add__})  # paths begin with \0
     for keys, value in _list_leaves(marked):
@@ -159,7 +160,9 @@ def list_outside(path: Path, folder: Path) -> list[list[str]]:
             places = [begin]
             for each in places:
                 if not (target := Path(os.path.realpath(each))).is_relative_to(folder):
-                    found.append([key, named if each == begin else os.path.relpath(each, folder), f"reads {target}"])
+                    if each == begin or (target != installation() and not any(map(target.is_relative_to, ours))):
+                        link = named if each == begin else os.path.relpath(each, folder)
+                        found.append([key, link, f"reads {target}"])
                 elif target not in seen and key != "corpus.root":
                     seen.add(target)
                     places += list_links(target)

@@ -21,7 +21,7 @@ import yaml
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_text
 from prasanga.base.logs import said_of_failure
-from prasanga.base.places import NAMED, named
+from prasanga.base.places import NAMED, SUMMARY, named
 from prasanga.base.results import fingerprints, read_record
 from prasanga.config import read_config
 from prasanga.embeddings.shards import shard_paths
@@ -39,8 +39,6 @@ _KEPT = Path("results/config.yaml")
 _BEGUN = "# A run with this config, all defaults in it, began here."
 _MIXED = "# A run with this config, all defaults in it, began here on results of another config."
 _FINISHED = "# All results were made with this config, all defaults in it."
-PAGE = Path("results/report/index.html")
-SUMMARY = Path("results/summary.json")
 _NOTES_ON_PAGE = tuple(b64encode(path).decode() for path in (b"results/report/", b"results/summary.js"))
 _DRAW = (
     " To draw tables, figures and page from these results, type `prasanga figures`: nothing else is needed or computed."
@@ -208,8 +206,8 @@ def require_results(files: Files) -> None:
     """
     if not files.results:
         raise InputError(
-            "`snakemake figures` draws from results that are there, and there are none of this study: no"
-            f" {' or '.join(list(files.finished().values())[:3]) or 'method in the config'}. Run `snakemake` first, or"
+            "`figures` draws from results that are there, and there are none of this study: no"
+            f" {' or '.join(list(files.finished().values())[:3]) or 'method in the config'}. Run the study first, or"
             " bring the folder results/ of a finished run here. With cached vectors alone write `embeddings: {source:"
             " cached}`."
         )

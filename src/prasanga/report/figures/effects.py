@@ -28,7 +28,7 @@ FARTHEST = 2.0
 are cut here, unless an effect is larger."""
 
 MOST = 36
-"""Words of a set that are drawn, at most: more do not fit on a sheet of paper."""
+"""Words of a set that are drawn, at most, as the caption says: more do not fit on a sheet of paper."""
 
 SCALES = {
     "effect_size": "vectors as they are",
