@@ -461,16 +461,17 @@ def load_twin(folder: Path, seed: int = 5, **more: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ["bert", "albert", "mbart", "mt5", "gpt2"])
 def test_random_weights_are_those_that_the_family_begins_with(tiny: Folder, kind: str) -> None:
+    folder = tiny(kind)  # made when it is first asked for, which draws numbers
     before = torch.get_rng_state()
-    drawn = load_twin(tiny(kind)).encoder.state_dict()
+    drawn = load_twin(folder).encoder.state_dict()
     assert torch.equal(torch.get_rng_state(), before)  # the process draws as if there had been no twin
-    config = transformers.AutoConfig.from_pretrained(tiny(kind))
+    config = transformers.AutoConfig.from_pretrained(folder)
     if config.is_encoder_decoder:
         config.decoder_layers = config.num_decoder_layers = 0
     torch.manual_seed(5)
     plain = transformers.AutoModel.from_config(config, dtype=torch.float32)
     expected = (plain.get_encoder() if config.is_encoder_decoder else plain).state_dict()
-    again, other = load_twin(tiny(kind)).encoder.state_dict(), load_twin(tiny(kind), 6).encoder.state_dict()
+    again, other = load_twin(folder).encoder.state_dict(), load_twin(folder, 6).encoder.state_dict()
     assert drawn.keys() == expected.keys()
     assert all(torch.equal(drawn[name], weights) for name, weights in expected.items())
     assert all(torch.equal(drawn[name], again[name]) for name in drawn)

@@ -102,10 +102,14 @@ def read_study(audit: dict[str, pl.DataFrame], embedding_files: EmbeddingFiles, 
 
 
 def as_lines(page: str) -> str:
-    """The body of a page with its packed parts in their places, without scripts, a line for each part of it."""
+    """The body of a page with its packed parts in their places, without scripts, a line for each part of it.
+
+    Of the numbers by which tables are sorted nine digits count: the last ones depend on the order of sums.
+    """
     page = re.sub(r"<style>.*?</style>|<script>.*?</script>|<meta [^>]*>", "", page, flags=re.DOTALL)
     packed = re.compile(r' data-packed="([^"]*)">')
     page = packed.sub(lambda found: f">{gzip.decompress(base64.b64decode(found[1])).decode()}", page)
+    page = re.sub(r'(?<=data-order=")-?\d+\.\d+[^"]*', lambda found: f"{float(found[0]):.9g}", page)
     page = re.sub(r"\n\s*", "", page).replace('},"', '},\n"').replace("&#39;", "'")
     return re.sub(r"(?=<(?:article|section|details|tr|li|p|h\d|figure|svg|div|dt|dl|ul|table|a class)\b)", "\n", page)
 
