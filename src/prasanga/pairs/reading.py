@@ -358,7 +358,7 @@ def _read_json(path: str | Path, text: str) -> Iterator[pl.DataFrame]:
 
 def _list_records(path: str | Path, content: dict[str, Any]) -> list[Any]:
     """Return the records of a JSON object: StereoSet, or one in which pandas or the hub write a table."""
-    data = content.get("data", content.get("rows"))
+    data = content if content.keys() & {*_PARTS} else content.get("data", content.get("rows"))
     if isinstance(data, dict) and {*data} & {*_PARTS}:
         return [{**item, "part": part} for part in _PARTS for item in data.get(part) or ()]
     if isinstance(data, list):

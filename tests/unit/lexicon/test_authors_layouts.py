@@ -237,6 +237,7 @@ def test_sets_of_wefe_are_named_in_categories_of_a_study_and_beside_word_sets(en
         ({"flowers": ["rose", 3], "insects": ["ant"]}, "`flowers` is ['rose', 3]. Write a list of words"),
         ({"flowers": ["rose"], "insects": []}, "`insects` is []. Write a list of words"),
         ({"flowers": ["ரோஜா"]}, "words in a script of no known language, but the suffix groups are for en. Give"),
+        ([{"set": "F", "word": "rose"}], "found {'set': 'F', 'word': 'rose'}. Write sets"),
         ({"a": ["জবা"]}, "words in bn, but the suffix groups are for en. Write `language: bn` in the study"),
         ([*ROWS[:1], {**ROW, "language": "hi"}], "words in bn, hi, but the suffix groups are for en"),
         ([SETS, SETS], "the word set `Flowers` is in"),

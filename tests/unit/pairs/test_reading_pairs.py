@@ -147,6 +147,7 @@ def test_stereoset_as_the_hub_exports_it(tmp_path: Path, labels: tuple[Any, ...]
     for name, content in {
         "lines": frame.write_ndjson().encode(),
         "list": frame.write_json().encode(),
+        "parts": json.dumps(data).encode(),
         "parquet": arrow_bytes(frame, pq.write_table),
         "one line": json.dumps(hub[0]).encode(),
     }.items():
