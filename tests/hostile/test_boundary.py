@@ -110,15 +110,26 @@ def test_nothing_is_written_or_deleted_through_links(tmp_path: Path, name: str) 
             require_own_folders(study)
 
 
-def test_plugins_that_snakemake_would_import_from_a_folder_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_link_whose_name_cannot_be_typed_is_deleted_by_what_the_message_says(tmp_path: Path) -> None:
+    link = tmp_path / "logs/a\x1b[2J"
+    link.parent.mkdir()
+    link.symlink_to("/etc")
+    with pytest.raises(InputError, match=r"Delete the link: `find [^`]* -delete`\.$") as error:
+        require_own_folders(tmp_path)
+    subprocess.run(str(error.value).split("`")[1], shell=True, check=True)
+    assert not os.path.lexists(link)
+
+
+@pytest.mark.parametrize("name", [".snakemake/pip-deployments", ".numba_config.yaml"])
+def test_what_snakemake_and_numba_would_take_from_a_folder_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """Snakemake adds this folder to Python's path, and imports whatever has the name of a plugin there."""
-    code = tmp_path / "theirs/.snakemake/pip-deployments"
+    """Snakemake imports whatever has the name of a plugin there; numba's settings change last digits."""
+    code = tmp_path / "theirs" / name
     code.mkdir(parents=True)
     for study, here in ((tmp_path / "theirs", tmp_path), (tmp_path / "mine", tmp_path / "theirs")):
         monkeypatch.chdir(here)
-        with pytest.raises(InputError, match=f"^{code}: Snakemake imports Python code .*Delete it: `rm -r {code}`"):
+        with pytest.raises(InputError, match=f"^{code}: .* from there, .*Delete it: `rm -r {code}`"):
             work(study)
 
 

@@ -78,11 +78,13 @@ def test_texts_elsewhere_are_named_from_the_folder_that_holds_them(here: Path) -
         ("texts/*/*.txt", "texts", "*/*.txt"),
         ("texts/old", "texts", "old"),
         ("texts/old/a.txt", "texts/old", "a.txt"),
+        ("text/*.txt", None, "text/*.txt"),
     ):
         done = prasanga("init", "-d", "study", "--language", "bn", "--corpus", pattern, "--force")
         assert done.exit_code == 0, done.output
         corpus = yaml.safe_load((here / "study/study.yaml").read_text("utf-8"))["corpus"]
-        assert (corpus["root"], corpus["texts"][0]["files"]) == (str(here / root), files)
+        assert (corpus["root"], corpus["texts"][0]["files"]) == (str(here / root) if root else ".", files)
+        assert (f"No file fits the corpus {files!r}." in done.output) is (root is None)
 
 
 def test_a_key_is_explained_with_its_values_and_default() -> None:

@@ -230,6 +230,10 @@ def test_a_study_has_one_run_at_a_time(tmp_path: Path) -> None:
                 pass
     with only_run(tmp_path) as held:
         assert os.pread(held, 200, 0)
+    (running := tmp_path / ".snakemake/prasanga/running").unlink()
+    os.mkfifo(running)
+    with pytest.raises(InputError, match=rf"{running}: cannot be written \(a pipe\)"), only_run(tmp_path):
+        pass
 
 
 def test_a_file_system_without_locks_is_left_to_snakemake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

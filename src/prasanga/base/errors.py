@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 _LONGEST = 20_000
 # Control characters but tab and line feed, marks that reorder a line or end it, halves of characters.
+_LINKED = re.compile(r"(?<![\w/])\.snakemake/prasanga/(?:shipped|merged)/(resources/[\w./-]*\w)")
+"""A path by the links of `prasanga.base.places`."""
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
@@ -13,11 +16,12 @@ class InputError(ValueError):
     """Input that cannot be used: a config, a word list, a corpus, a model, a results file.
 
     The message is for the person who can correct it: the file, the line or key, the value found, what is allowed,
-    and what to write instead. What it quotes comes from anywhere, so it is made printable (`printable`).
+    and what to write instead. What it quotes comes from anywhere, so it is made printable (`printable`); paths of what
+    is shipped are shown as in a config.
     """
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(printable(str(message)))
+        super().__init__(printable(_LINKED.sub(_name_shipped, str(message))))
 
 
 def printable(text: str, longest: int | None = _LONGEST) -> str:
@@ -40,6 +44,10 @@ def reason(error: BaseException) -> str:
         One line without the full stop at its end; the name of the error's class if it says nothing.
     """
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+
+
+def _name_shipped(match: re.Match[str]) -> str:
+    return match[1] if os.path.lexists(match[1]) else f"{match[1]} (shipped with prasanga)"
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple, TypeVar
 
-from prasanga.base.errors import InputError
+from prasanga.base.errors import InputError, printable
 
 PAGE, SUMMARY = Path("results/report/index.html"), Path("results/summary.json")
 SHIPPED = ".snakemake/prasanga/shipped"
@@ -219,8 +219,11 @@ _PARTS = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
 _WRITTEN = (".snakemake", "results", "logs", "benchmarks")
 _MARK = ".prasanga-results"
 """A file by which a user allows runs to write, through links, to the folder that it is in."""
-_CODE = ".snakemake/pip-deployments"
-"""Where Snakemake looks for plugins, from the folder that it is started in."""
+_CODE = {
+    ".snakemake/pip-deployments": "Snakemake imports Python code from there",
+    ".numba_config.yaml": "numba takes settings from there, which change last digits",
+}
+"""What others read in the folder that they are started in."""
 _PROBE = 1 << 20  # bytes: more than a full disk, or a quota, has left
 
 
@@ -252,22 +255,23 @@ def require_own_folders(study: Path) -> None:
     Raises:
         InputError: such a link whose folder has no file `.prasanga-results`; Python code that Snakemake would import.
     """
-    for code in (study / _CODE, Path.cwd() / _CODE):
+    for code, use in [(folder / name, use) for folder in (study, Path.cwd()) for name, use in _CODE.items()]:
         if os.path.lexists(code):
-            raise InputError(
-                f"{code}: Snakemake imports Python code from there, and this is not needed. Delete it:"
-                f" `rm -r {shlex.quote(str(code))}`."
-            )
+            raise InputError(f"{code}: {use}, and this is not needed. Delete it: `rm -r {shlex.quote(str(code))}`.")
     ours = [study / name for name in (SHIPPED, *_PARTS)]
     links = [link for name in _WRITTEN for link in list_links(study / name)]
     for link in links:
         if (link / _MARK).is_file():
             links += [inner for path in link.iterdir() for inner in list_links(path)]
         elif link not in ours and study / _MERGED not in link.parents:
+            remedy = f"rm {shlex.quote(str(link))}"
             mark = f", or, if you made it, type `touch {shlex.quote(str(link / _MARK))}` once" if link.is_dir() else ""
+            if printable(remedy) != remedy:  # what is shown of its name is no name of a file
+                remedy = f"find {shlex.quote(str(link.parent))} -inum {link.lstat().st_ino} -delete"
+                mark = ""
             raise InputError(
                 f"{link} is a link to {os.path.realpath(link)}, and a run writes and deletes there. Delete the link:"
-                f" `rm {shlex.quote(str(link))}`{mark}."
+                f" `{remedy}`{mark}."
             )
 
 
@@ -351,7 +355,7 @@ def link_store(store: str) -> list[str]:
         if os.path.lexists(path) and not path.is_dir():
             raise InputError(
                 f"{path} is not a folder, but a study keeps its files in a folder of that name. Restore the folder, or"
-                f" delete the file (`rm {path}`); missing results are computed again."
+                f" delete the file (`rm {shlex.quote(str(path.absolute()))}`); missing results are computed again."
             )
     return [
         f"{name} led to {target}, which is not there. It is now {os.path.realpath(name)}, and what is not found is"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from errno import EINVAL
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -101,6 +103,8 @@ def read_text(path: Path, *, newline: str | None = None) -> str:
         InputError: no such file, not UTF-8, or it cannot be read.
     """
     try:
+        if path.exists() and not path.is_file():  # a pipe would never end
+            raise OSError(EINVAL, "it is a folder, a pipe or a device")
         with path.open(encoding="utf-8-sig", newline=newline) as file:
             return file.read()
     except FileNotFoundError:
@@ -256,8 +260,11 @@ def _load(path: str | Path, text: str, loader: type[_Loader]) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or reason(error)
-        if mark and text.split("\n")[mark.line][mark.column :].startswith("\t"):
+        where = "".join(text.split("\n")[mark.line : mark.line + 1]) if mark else ""
+        if mark and where[mark.column :].startswith("\t"):
             problem = "a tab; indent with blanks"
+        elif re.search("alphabetic|alias", problem) and (pattern := re.search(r"\*[^\s,\]}]*", where)):
+            problem = f'a value that begins with * needs quotes: `"{pattern[0]}"`'
         raise InputError(f"{path}{line}: not YAML: {problem}. Correct that line or the one before it.") from None
 
 

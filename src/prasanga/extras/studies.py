@@ -73,14 +73,17 @@ def read_studies(paths: Sequence[str | Path]) -> list[ComparedStudy]:
     """Read the summaries of studies.
 
     Args:
-        paths: folders of studies, or summary files; at least one.
+        paths: folders of studies or their configs, folders of results, or summary files; at least one.
 
     Raises:
         InputError: as `read_summary`; a study that is named twice.
     """
     found: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for path in map(str, paths):
-        file = Path(path, "results/summary.json") if Path(path).is_dir() else Path(path)
+        named = Path(path)
+        folder = named.parent if named.suffix in {".yaml", ".yml", ".html"} else named
+        inside = [folder / name for name in ("results/summary.json", "summary.json")]
+        file = next(filter(Path.is_file, inside), inside[0]) if folder.is_dir() else named
         summary = read_summary(file)
         digest = hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
         if digest in found:

@@ -66,6 +66,7 @@ class _LexiconReader:
     sets: dict[str, WordSet] = field(default_factory=dict)
     unused: set[str] = field(default_factory=set)
     clashes: list[tuple[Stimulus, Stimulus]] = field(default_factory=list)
+    ungrouped: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def read(self, path: Path) -> Entry:
@@ -119,12 +120,9 @@ class _LexiconReader:
             return self.words[name]
         named = entry.texts("group") + entry.texts("groups")
         if not named or ("group" in entry and "groups" in entry):
-            fitting = ", ".join(group.name for group in self.groups.groups.values() if group.fits(name))
-            raise InputError(
-                f"{entry.place}: the stimulus {name} has {'both `group` and `groups`' if named else 'no `group`'}."
-                f" Write `group: name`, or `groups: [name, name]`; those of {self.groups.path} for its ending:"
-                f" {fitting or 'none'}."
-            )
+            fitting = ", ".join(group.name for group in self.groups.groups.values() if group.fits(name)) or "none"
+            problem = "both `group` and `groups`" if named else "no `group`"
+            self.ungrouped.append(f"{entry.place}: the stimulus {name} has {problem}; for its ending: {fitting}")
         return Stimulus(
             name=name,
             gloss=entry.text("gloss"),
@@ -162,15 +160,16 @@ class _LexiconReader:
             )
         self.words.update({word: new[word] for word in bare})
 
-    def require_no_clash(self) -> None:
-        """Refuse words that have several entries, all of them in one message."""
+    def require_entries(self) -> None:
+        """Refuse words that have no groups, or several entries, all of them in one message."""
+        if self.ungrouped:
+            remedy = f"Write `{{stimulus: word, group: name}}`, or `groups: [name, name]`; groups: {self.groups.path}."
+            raise InputError("\n".join((*self.ungrouped, remedy)))
         if self.clashes:
             lines = []
             for both in self.clashes:
-                entries = (
-                    f"{' '.join((*each.groups, each.word_class)).strip()} at {each.place}" for each in both[::-1]
-                )
-                lines.append(f"- {both[0].name}: {'; '.join(entries)}")
+                places = [f"{' '.join((*each.groups, each.word_class)).strip()} at {each.place}" for each in both[::-1]]
+                lines.append(f"- {both[0].name}: {'; '.join(places)}")
             word = self.clashes[0][1]
             alone = word.name if word.place.startswith("`") else f"{{stimulus: {word.name}}}"
             raise InputError(
@@ -220,12 +219,12 @@ def load_word_sets(
         if used is not None:
             in_use = {word for name in named & reader.sets.keys() for word in reader.sets[name].stimuli}
             reader.unused.update(reader.words.keys() - in_use)
-    reader.require_no_clash()
+    reader.require_entries()
     found = {category.name: category for path in others for category in reader.add_tests(path)}
     shipped = dict(reader.sets)
     reader.unused.update(shipped.keys() - named if used is not None else ())
     own = _read_own(categories or {}, reader)
-    reader.require_no_clash()
+    reader.require_entries()
     sets = {**shipped, **reader.sets}
     searched = dict.fromkeys(name for found in sets.values() if found.searched for name in found.stimuli)
     # What is looked for comes first, in an order that sets for templates do not change.

@@ -25,5 +25,7 @@ def test_a_reason_is_one_line_without_a_full_stop(error: Exception, said: str) -
 
 def test_what_a_message_quotes_cannot_drive_a_terminal() -> None:
     assert str(InputError("a\x1b[31mb\u202ec\ud800")) == "a\\x1b[31mb\\u202ec\\ud800"
+    shown = str(InputError(".snakemake/prasanga/merged/resources/a/x.yaml: (.snakemake/prasanga/shipped/resources/b)"))
+    assert shown == "resources/a/x.yaml (shipped with prasanga): (resources/b (shipped with prasanga))"
     assert printable("বাংলা\tहिन्दी\n") == "বাংলা\tहिन्दी\n"
     assert printable("x" * 20_001) == "x" * 20_000 + "... (1 more characters)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,6 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path, content: bytes | Non
         (tmp_path / "c.yaml").write_bytes(content)
     with pytest.raises(InputError, match=message):
         read_text(tmp_path / "c.yaml")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match=r"cannot be read \(it is a folder, a pipe or a device\)"):
+        read_text(tmp_path / "pipe")

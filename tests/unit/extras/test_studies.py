@@ -248,6 +248,8 @@ def test_studies_of_one_name_are_told_apart_by_where_they_lie(write: Write) -> N
     assert [study.label for study in read_studies([old, new])] == [f"mine ({old})", f"mine ({new})"]
     with pytest.raises(InputError, match="the same summary as that of"):
         read_studies([old, old / "results/summary.json"])
+    (old / "study.yaml").touch()
+    assert {read_studies([old / name])[0].label for name in ("study.yaml", "results")} == {"mine"}
 
 
 @pytest.mark.parametrize(
