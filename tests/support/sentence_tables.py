@@ -1,10 +1,9 @@
-"""Sentence tables for tests of the stages that read them, made without a corpus; and lexicons of forms alone."""
+"""Sentence tables for tests of the stages that read them, made without a corpus."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +15,6 @@ from prasanga.sentences import SENTENCE_SCHEMA
 from prasanga.text import count_words
 
 Row = dict[str, Any]
-
-
-@dataclass
-class Forms:
-    """A lexicon that is nothing but its forms."""
-
-    of: dict[str, tuple[str, ...]]
-    neighbours: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
-
-    def claims(self) -> dict[str, tuple[str, ...]]:
-        return self.of
 
 
 def named(*parts: object) -> str:

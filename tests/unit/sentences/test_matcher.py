@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sentence_tables import Forms
 
 from prasanga.base.errors import InputError
 from prasanga.sentences import Match, Matcher, longest
+from prasanga.sentences.matcher import Forms
 
 ZWNJ, ZWJ, CANDRABINDU = "\u200c", "\u200d", "\u0981"
 
@@ -131,7 +131,7 @@ def test_a_form_that_can_never_be_found_is_an_error(form: str) -> None:
 
 
 pieces = st.sampled_from(
-    [*LEXICON.of, "বা", "কে", "ের", "ে", ZWNJ, ZWJ, CANDRABINDU, "-", " ", "  ", "।", ", ", "৩", "a", "’"]
+    [*LEXICON.stimuli_of, "বা", "কে", "ের", "ে", ZWNJ, ZWJ, CANDRABINDU, "-", " ", "  ", "।", ", ", "৩", "a", "’"]
 )
 
 
@@ -179,7 +179,7 @@ def test_a_form_beside_what_excludes_it_is_no_hit(pieces: list[str]) -> None:
         not_after, not_before = NEIGHBOURS.get(match.form.replace(ZWNJ, ""), ((), ()))
         if left not in not_after and right not in not_before:
             kept.append(match)
-    assert Matcher(Forms(LEXICON.of, NEIGHBOURS)).find(text) == kept
+    assert Matcher(Forms(LEXICON.stimuli_of, NEIGHBOURS)).find(text) == kept
 
 
 def test_neighbours_are_those_of_the_sentence() -> None:

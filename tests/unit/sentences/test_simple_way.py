@@ -11,11 +11,11 @@ import pytest
 import simple_sentences as simple
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sentence_tables import Forms
 from shipped import lexicon_of
 
 from prasanga.lexicon import Lexicon
 from prasanga.sentences import SENTENCE_SCHEMA, Shard, extract_shard
+from prasanga.sentences.matcher import Forms
 from prasanga.text import normalize, split_sentences
 
 ZWNJ = "\u200c"
@@ -82,7 +82,7 @@ def test_rows_of_a_small_text(tmp_path: Path) -> None:
 
 parts_of_words = ["বা", "কে", "ের", "ে", ZWNJ, "\u200d", "\u0981", "৩", "a"]
 between_words = [" ", " ", "  ", ", ", "-", "\u2011", "’", "_"]
-pieces = st.sampled_from([*LEXICON.of, *parts_of_words, *between_words])
+pieces = st.sampled_from([*LEXICON.stimuli_of, *parts_of_words, *between_words])
 lines = st.lists(pieces, max_size=14).map(lambda parts: "".join(parts) + "।")
 documents = st.lists(st.lists(lines, min_size=1, max_size=6), min_size=1, max_size=3)
 
