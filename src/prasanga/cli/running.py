@@ -274,6 +274,8 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
         raise typer.Exit(INTERRUPTED)
     if status < 0 or status == FAILED:
         said = f"Snakemake was {_SHORT}" if status < 0 else watch.find_cause() if watch else ""
+        if not said and watch and not watch.running:
+            return UNUSABLE  # Snakemake has said what it cannot do, such as a file that no rule makes
         said += "Not finished. Finished jobs are kept; correct what failed, and the same command goes on from there."
         typer.echo(said, err=True)
         return FAILED
@@ -364,14 +366,14 @@ class Watch:
         self._folder = folder / _NOTES / "log"
         self.began = self.advanced = time.monotonic()
         self._earlier, self._log = set(self._folder.glob("*.log")), Path()
-        self._n_read, self._done, self._running, self._wrong = 0, "", Counter[str](), list[str]()
-        self._killed, self._refusal, self._fails, self._ends = False, "", False, False
+        self._n_read, self._done, self.running, self._wrong = 0, "", Counter[str](), list[str]()
+        self._printed = ""
 
     def report(self) -> None:
         """Print the steps that are done and what runs, and errors in the log once no step has ended for a while."""
         self._read()
         now = time.monotonic()
-        if self._ends:
+        if "Exiting because" in self._printed:
             return
         if now - self.advanced >= _PATIENCE:
             for text in self._wrong:
@@ -380,7 +382,7 @@ class Watch:
             self._wrong = []
         if not sys.stderr.isatty():
             names = [
-                f"{rule} ({number})" if number > 1 else rule for rule, number in self._running.items() if number > 0
+                f"{rule} ({number})" if number > 1 else rule for rule, number in self.running.items() if number > 0
             ]
             what = f"; running or in a queue: {', '.join(names)}" if names else ""
             typer.echo(f"{now - self.began:.0f} s: {self._done or 'no'} steps done{what}", err=True)
@@ -388,8 +390,10 @@ class Watch:
     def find_cause(self) -> str:
         """Return why jobs failed: a sentence if the log has a kill, or what a queue said; else nothing."""
         self._read()
-        refused = f"{self._log} says: {self._refusal}. " if self._refusal else ""
-        return f"A job was {_SHORT}" if self._killed else printable(refused)
+        if _KILLED.search(self._printed):
+            return f"A job was {_SHORT}"
+        refused = [text.strip(" .") for text in _REFUSAL.findall(self._printed)][-1:]
+        return printable(f"{self._log} says: {refused[0]}. ") if refused else ""
 
     def _read(self) -> None:
         """Note steps, jobs, errors and kills in the whole lines that were added to the log of this run."""
@@ -401,14 +405,13 @@ class Watch:
             lines = file.read().rpartition(b"\n")[0]
         self._n_read += len(lines)
         printed = lines.decode(errors="replace")
+        self._printed += printed
         if steps := _STEPS.findall(printed):
             self._done, self.advanced = steps[-1], time.monotonic()
-        self._running.update(_BEGUN.findall(printed))
-        self._running.subtract(_ENDED.findall(printed))
-        self._fails, self._ends = self._fails or "Error in rule " in printed, self._ends or "Exiting because" in printed
-        self._wrong = [] if self._fails else [*self._wrong, *_WRONG.findall(printed)][-_N_WRONG:]
-        self._killed = self._killed or bool(_KILLED.search(printed))
-        self._refusal = [self._refusal, *_REFUSAL.findall(printed)][-1].strip(" .")
+        self.running.update(_BEGUN.findall(printed))
+        self.running.subtract(_ENDED.findall(printed))
+        fails = "Error in rule " in self._printed  # Snakemake shows what is wrong with it
+        self._wrong = [] if fails else [*self._wrong, *_WRONG.findall(printed)][-_N_WRONG:]
 
 
 def _show_results(folder: Path) -> None:
