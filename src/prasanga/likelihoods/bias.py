@@ -637,12 +637,12 @@ class Percentages:
         """Return the number with its interval, in one line."""
         row = self._overall
         if self.percentage is None or row["ci_low"] is None:
-            return f"bias percentage: none, {row['n_left_out']} of {row['n_pairs']} pairs are left out"
+            why = ", ".join(json.loads(row["left_out"] or "{}"))
+            return f"bias percentage: none, {row['n_left_out']} of {row['n_pairs']} pairs are left out ({why})"
         left_out = f", {row['n_left_out']} left out" if row["n_left_out"] else ""
         p, p_label = ("" if row[name] is None else f", p {row[name]:.3g}" for name in ("p_binomial", "p_label"))
-        labels = "labels cannot be compared"
-        if row["balanced_percentage"] is not None:
-            labels = f"both labels alike {row['balanced_percentage']:.1f}{p_label}"
+        alike = row["balanced_percentage"]
+        labels = "labels cannot be compared" if alike is None else f"both labels alike {alike:.1f}{p_label}"
         said = f"95% {row['ci_low']:.1f} to {row['ci_high']:.1f}"
         return f"bias percentage {self.percentage:.1f} ({said}){p}; {labels}; {row['n_scored']} pairs{left_out}"
 

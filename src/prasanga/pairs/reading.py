@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -279,6 +279,8 @@ def _plain_names(source: object, columns: Iterable[str]) -> list[str]:
     names = [name or (f"unnamed:_{place}" if place else "") for place, name in enumerate(names)]
     if names[:1] == ["unnamed:_0"]:
         names[0] = ""
+    if "lang" in names and "language" not in names:
+        names[names.index("lang")] = "language"
     if twice := sorted(name for name, count in Counter(names).items() if count > 1):
         raise InputError(f"{source}: column {twice[0]!r} is there more than once. Give each column a name of its own.")
     return names
@@ -421,6 +423,8 @@ def _read_table(path: str | Path, text: str, content: Content) -> Iterator[pl.Da
 
 _PARTS = ("intrasentence", "intersentence")
 _BLANK = re.compile(r"\bBLANK\b|_{2,}|\[MASK\]|<mask>")
+_ONE_WORD_APART = 0.6
+"""Share of a context's words that sentences begin and end with if it has a blank of another name."""
 
 
 def list_stereoset_pairs(source: object, items: pl.DataFrame) -> pl.DataFrame:
@@ -432,9 +436,10 @@ def list_stereoset_pairs(source: object, items: pl.DataFrame) -> pl.DataFrame:
             as the hub exports it. `part` is one of `_PARTS`; without it, a context with a blank is intrasentence.
 
     Raises:
-        InputError: an item without exactly one sentence of a kind.
+        InputError: an item without exactly one sentence of a kind; contexts whose blanks have another name.
     """
     records: list[tuple[str, ...]] = []
+    unmarked, filled = 0, list[str]()
     for row, item in enumerate(items.iter_rows(named=True), start=1):
         sentences, context = item["sentences"], item["context"].strip()
         part = item.get("part") or _PARTS[not _BLANK.search(context)]
@@ -458,10 +463,25 @@ def list_stereoset_pairs(source: object, items: pl.DataFrame) -> pl.DataFrame:
                 f" {' and '.join(_GOLD_LABELS)}; others are unrelated. In the hub's export 0 is anti-stereotype, 1"
                 " stereotype and 2 unrelated."
             )
+        if not item.get("part") and part == "intersentence":
+            unmarked, words = unmarked + 1, context.split()
+            found = min(_count_shared(words, (labelled[label] or "").split()) for label in _GOLD_LABELS)
+            filled += [context] if found > _ONE_WORD_APART * len(words) else []
         before = f"{context} " if part == "intersentence" else ""
         records.append((item["id"], item["bias_type"], *(before + (labelled[label] or "") for label in _GOLD_LABELS)))
+    if filled and 2 * len(filled) >= unmarked:
+        raise InputError(
+            f"{source}: {len(filled)} of {unmarked} contexts without BLANK, such as {filled[0]!r}, are nearly their"
+            " sentences. Write BLANK for the word that differs, or a column `part` that says intersentence."
+        )
     schema = dict.fromkeys(("pair_id", "bias_type", *_GOLD_LABELS), pl.String)
     return pl.DataFrame(records, schema=schema, orient="row")
+
+
+def _count_shared(one: list[str], other: list[str]) -> int:
+    """Return how many words two texts have in common at their beginnings and at their ends."""
+    both = (zip(one, other, strict=False), zip(one[::-1], other[::-1], strict=False))
+    return sum(len([*takewhile(lambda words: words[0] == words[1], words)]) for words in both)
 
 
 # --------------------
@@ -553,6 +573,12 @@ def read_pair_file(
     pairs = chosen.find_pairs(records, (wanted or [spoken])[0])
     _refuse_mistakes(source, pairs, chosen)
     there = pairs["language"].unique().sort().to_list()
+    english = pairs.filter(language="en")["first"]
+    if len(english) and english.str.contains(r"[\u0900-\u09ff]").all() and not english.str.contains("[A-Za-z]").any():
+        raise InputError(
+            f"{source}: the language is en, but the sentences are in another script, such as {english[0]!r}. Add a"
+            " column `language` with bn or hi, or write `languages: [hi]` under the set of pairs."
+        )
     if missing := [one for one in wanted or () if one not in there]:
         raise InputError(f"{source}: no pairs in the language {missing[0]}. The file has: {', '.join(there)}.")
     if len(there) > 1:

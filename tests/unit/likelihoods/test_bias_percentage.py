@@ -328,7 +328,7 @@ def test_the_interval_is_the_one_to_rely_on_and_none_without_pairs() -> None:
     assert shown.note == "fewer than 20 pairs: rely on the exact interval"
     assert repr(Percentages(few)).endswith("6 pairs, 1 left out")
     nothing = Percentages(bias_percentage(table([("1", "age", "stereo", None, None, "identical")])))
-    assert repr(nothing) == "bias percentage: none, 1 of 1 pairs are left out"
+    assert repr(nothing) == "bias percentage: none, 1 of 1 pairs are left out (identical)"
     assert (nothing.percentage, nothing.interval.low) == (None, None)
     assert len(nothing.plot().axes[0].lines) == 1
 

@@ -305,9 +305,12 @@ def test_a_file_that_does_not_say_its_language_is_in_that_of_the_study(tmp_path:
     path.write_text(
         ",sent_more,sent_less,stereo_antistereo,bias_type\n0,মেয়েরা রাঁধে।,ছেলেরা রাঁধে।,stereo,gender\n", encoding="utf-8"
     )
-    assert read_pair_file(path).pairs["language"].to_list() == ["en"]
+    with pytest.raises(InputError, match=r"the language is en, but .* such as 'মেয়েরা রাঁধে।'.*`languages: "):
+        read_pair_file(path)
     assert read_pair_file(path, spoken="bn").pairs["language"].to_list() == ["bn"]
     assert read_pair_file(path, "hi", spoken="bn").pairs["language"].to_list() == ["hi"]
+    path.write_text(path.read_text(encoding="utf-8").replace("type\n", "type,lang\n").replace("gender", "gender,bn"))
+    assert read_pair_file(path).pairs["language"].to_list() == ["bn"]
 
 
 LONG = ",".join((*PAIR[:4], "ফুল " * 2_501, "x"))
