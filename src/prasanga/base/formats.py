@@ -350,12 +350,12 @@ _COLUMN = re.compile(r"[a-z_][\w.-]{0,30}|", re.ASCII)
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?$', re.IGNORECASE)  # for Excel
 _TOKEN = re.compile(r"\d+([-.]\d+)?(\t[^\t]*){9}")
 _TOKEN_PLUS = re.compile(r"\d+([-.]\d+)?(\t[^\t]*)+")  # of CoNLL-U Plus, which has any number of columns
-_TAGGED = re.compile(r".*\S (O|[BIESLU]-\S+)|(\S+/[A-Z]\S*\s*)+")
+_TAGGED = re.compile(r".*\S (O|[BIESLU]-\S+)|(\S+/[A-Z]\S*\s+)*\S+/[A-Z]\S*\s*")
 _SENTENCE_TEXT = re.compile(r"#\s*text\s*=")
 
 
 def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
-    """Return whether lines are a table, CoNLL-U, other tokens, or numbered sentences; else they are text."""
+    """Return whether lines are a table, CoNLL-U, other tokens, texts of JSON, or columns without names; else text."""
     lines = lines[:100]
     rows = [line.rstrip("\r") for line in lines if line.strip()]
     tokens = [row for row in rows if not row.startswith("#")]
@@ -410,8 +410,8 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
             is_whole = reader.line_num >= len(lines) - bool(mark)
         columns = tuple(cell.strip() for cell in rows[0]) if rows else ()
         is_even = is_whole and len(columns) > 1 and len(rows) > 1 and len({*map(len, rows)}) == 1
-        is_usual = delimiter == ("\t" if len(columns) > 1 or endings & {".tsv", ".tab"} else ",") and not quoting
-        is_usual = -any(_has_swallowed(row, dialect) for row in rows) or is_usual
+        usual = "\t" if len(columns) > 1 or endings & {".tsv", ".tab"} else ","
+        is_usual = -any(_has_swallowed(row, dialect) for row in rows) or (delimiter == usual and not quoting)
         found.append((is_even, len(columns), is_usual, Content("table", "", dialect, columns, int(bool(mark)))))
     is_even, *_, table = max(found, key=lambda each: each[:3])
     return table, is_even

@@ -118,10 +118,9 @@ def find_languages(records: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the languages that rows name; else that of bn, hi and en in whose script the words are, or ""."""
     text = " ".join(word for record in records for word in _list_words(record))
     scripts = {"bn": r"\p{Bengali}", "hi": r"\p{Devanagari}", "en": r"\p{Latin}"}
-    written = next(
-        (language for language, letters in scripts.items() if regex.search(letters, text)), "" if text else "en"
-    )
-    return sorted({str(record["language"]) for record in records if "language" in record}) or [written]
+    written = [language for language, letters in scripts.items() if regex.search(letters, text)]
+    named = sorted({str(record["language"]) for record in records if "language" in record})
+    return named or written[:1] or ["" if text else "en"]
 
 
 def _list_words(value: Any) -> Iterator[str]:
