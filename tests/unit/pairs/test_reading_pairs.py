@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from tables import read_cases
+from tables import read_cases, read_data
 
 from prasanga.base.errors import InputError
 from prasanga.pairs import align_words, read_pair_file, read_pairs
@@ -22,16 +22,7 @@ from prasanga.pairs.reading import SCHEMA
 
 WriteCsv = Callable[..., Path]
 
-INDIBIAS = (
-    "",
-    "index",
-    "modified_eng_sent_more",
-    "modified_eng_sent_less",
-    "sent_more_hindi",
-    "sent_less_hindi",
-    "bias_type",
-    "stereo_antistereo",
-)
+INDIBIAS = read_data(__file__, "head_of_indibias")
 CROWS = ("", "sent_more", "sent_less", "stereo_antistereo", "bias_type", "annotations")
 OWN = ("pair_id", "language", "bias_type", "label", "first", "second")
 PAIR = ("p1", "en", "gender", "stereo", "He leads.", "She leads.")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import read_cases
+from tables import read_cases, read_data
 
 from prasanga.text import normalize_batch, split_sentences
 
@@ -17,27 +17,10 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in split_sentences(text)]
 
 
-@pytest.mark.parametrize(
-    "expected",
-    [
-        pytest.param(["আমি যাই।", "তুমি কি আসবে?", "না!", "শ্লোকের শেষ॥", "বাকি"], id="ends"),
-        pytest.param(["কী?!", "সত্যি??", "হ্যাঁ।।", "Well!"], id="several marks end once"),
-        pytest.param(["দাম ৩.৫ টাকা।", "It costs 3.5 dollars.", "Pi is 3.14."], id="numbers"),
-        pytest.param(["ডা. মো. রহমান এলেন।", "ড. শহীদুল্লাহ গেলেন।", "য. সরকার।"], id="Bangla titles"),
-        pytest.param(["এ. কে. ফজলুল হক।", "১০ কি.মি. দূরে।", "পৃ. ৫ দেখুন।"], id="Bangla initials and units"),
-        pytest.param(["A.B. Chatterjee met Dr. Smith.", "He left at 5 p.m. with J. K. Roy."], id="English initials"),
-        pytest.param(["It was no. 5 in the list.", "He said no.", "Then he left."], id="abbreviation before a number"),
-        pytest.param(["See www.example.com?x=1 now.", "Yes."], id="addresses"),
-        pytest.param(["সে ভাবল... তারপর গেল।", "Then... he ran.", "He waited...", "Nobody came."], id="ellipsis"),
-        pytest.param(["আমি যাই না.", "সে যায়.", "শেষ."], id="full stop after short words"),
-        pytest.param(['সে বলল "যাও।"', "তারপর গেল।", "(আমিও।)", "'না!'", '"এসো" বলল।'], id="closing marks stay"),
-        pytest.param(["1. প্রথম।", "২. দ্বিতীয়।", "(3. third.)"], id="item numbers"),
-        pytest.param(["কাজ শেষ|", "সে গেল | ক|খ।", '"যাও"|', "শেষ|"], id="bar as danda"),
-        pytest.param(["डॉ. शर्मा आए।", "क्या हुआ?", "श्री. राम ठीक हैं।", "दाम ३.५ रुपये है।"], id="Hindi"),
-        pytest.param(['"Go!" he said.', 'She chose "A."', "She stayed.", "What is 2.5?", "A number."], id="English"),
-        pytest.param(["শেষ ।", "শুরু ।"], id="space before the danda"),
-    ],
-)
+SENTENCES = read_data(__file__, "sentences")
+
+
+@pytest.mark.parametrize("expected", SENTENCES.values(), ids=SENTENCES)
 def test_sentences(expected: list[str]) -> None:
     assert sentences(" ".join(expected)) == expected
 
