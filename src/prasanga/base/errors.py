@@ -7,7 +7,7 @@ import re
 
 _LONGEST = 20_000
 # Control characters but tab and line feed, marks that reorder a line or end it, halves of characters.
-_LINKED = re.compile(r"(?<![\w/])\.snakemake/prasanga/(?:shipped|merged)/(resources/[\w./-]*\w)")
+_LINKED = re.compile(r"""(?<![\w/])\.snakemake/prasanga/(?:shipped|merged)/(resources/[^\s:,;`'"()]*[^\s:,;`'"().])""")
 """A path by the links of `prasanga.base.places`."""
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
@@ -47,7 +47,8 @@ def reason(error: BaseException) -> str:
 
 
 def _name_shipped(match: re.Match[str]) -> str:
-    return match[1] if os.path.lexists(match[1]) else f"{match[1]} (shipped with prasanga)"
+    is_shipped = os.path.lexists(f".snakemake/prasanga/shipped/{match[1]}") and not os.path.lexists(match[1])
+    return f"{match[1]} (shipped with prasanga)" if is_shipped else match[1]
 
 
 def _escaped(match: re.Match[str]) -> str:

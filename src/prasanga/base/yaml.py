@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from errno import EINVAL
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import yaml
 
@@ -88,12 +88,10 @@ def read_entry(path: Path, normalized: Callable[[Entry], Callable[[str], str]]) 
     content = _load(path, read_text(path), _EntryLoader)
     if not isinstance(content, Entry):
         raise InputError(f"{path}: found {content!r:.60}, but a file has keys: `key: value`.")
-    normalize = normalized(content)
-    entries = [content]
-    for entry in entries:
-        entry.path, entry.normalized = path, normalize
-        entries += _list_entries([*entry.values()])
-    return content
+    try:
+        return cast(Entry, as_entry(content, path, normalized(content)))
+    except RecursionError:
+        raise InputError(f"{path}: an anchor (`&`) that is within itself, or too many levels. Write it out.") from None
 
 
 def read_text(path: Path, *, newline: str | None = None) -> str:
@@ -242,21 +240,21 @@ _SHAPES: dict[type, str] = {
 }
 
 
-def as_entry(value: Any, key: str, normalized: Callable[[str], str]) -> Any:
-    """Return a mapping of a config, and those in it, as entries; `key` is its place in the config."""
+def as_entry(value: Any, path: str | Path, normalized: Callable[[str], str]) -> Any:
+    """Return a mapping, and those in it, as entries; `path` is its file, or its place in the config."""
     if isinstance(value, list):
-        return [as_entry(item, key, normalized) for item in value]
+        return [as_entry(item, path, normalized) for item in value]
     if not isinstance(value, Mapping):
         return value
-    entry = Entry({name: as_entry(inner, key, normalized) for name, inner in value.items()})
-    entry.path, entry.line, entry.normalized = Path(key), 0, normalized
+    entry = Entry({name: as_entry(inner, path, normalized) for name, inner in value.items()})
+    entry.path, entry.line, entry.normalized = Path(path), getattr(value, "line", 0), normalized
     return entry
 
 
 def _load(path: str | Path, text: str, loader: type[_Loader]) -> Any:
     try:
         return yaml.load(text, Loader=loader)
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or reason(error)
@@ -277,12 +275,3 @@ def _construct_entry(loader: _EntryLoader, node: yaml.MappingNode) -> Iterator[E
 
 
 _EntryLoader.add_constructor("tag:yaml.org,2002:map", _construct_entry)
-
-
-def _list_entries(values: Iterable[Any]) -> list[Entry]:
-    """Return the mappings among values and in lists of them."""
-    return [
-        entry
-        for value in values
-        for entry in ([value] if isinstance(value, Entry) else _list_entries(value) if isinstance(value, list) else [])
-    ]

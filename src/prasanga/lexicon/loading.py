@@ -120,9 +120,12 @@ class _LexiconReader:
             return self.words[name]
         named = entry.texts("group") + entry.texts("groups")
         if not named or ("group" in entry and "groups" in entry):
-            fitting = ", ".join(group.name for group in self.groups.groups.values() if group.fits(name)) or "none"
+            fitting = ", ".join(group.name for group in self.groups.groups.values() if group.fits(name))
             problem = "both `group` and `groups`" if named else "no `group`"
-            self.ungrouped.append(f"{entry.place}: the stimulus {name} has {problem}; for its ending: {fitting}")
+            self.ungrouped.append(
+                f"{entry.place}: the stimulus {name} has {problem}. Write `{{stimulus: {name}, group: name}}`; those of"
+                f" {self.groups.path} for its ending: {fitting or 'none'}."
+            )
         return Stimulus(
             name=name,
             gloss=entry.text("gloss"),
@@ -160,11 +163,8 @@ class _LexiconReader:
             )
         self.words.update({word: new[word] for word in bare})
 
-    def require_entries(self) -> None:
-        """Refuse words that have no groups, or several entries, all of them in one message."""
-        if self.ungrouped:
-            remedy = f"Write `{{stimulus: word, group: name}}`, or `groups: [name, name]`; groups: {self.groups.path}."
-            raise InputError("\n".join((*self.ungrouped, remedy)))
+    def require_no_clash(self) -> None:
+        """Refuse words that have several entries, all of them in one message."""
         if self.clashes:
             lines = []
             for both in self.clashes:
@@ -219,17 +219,17 @@ def load_word_sets(
         if used is not None:
             in_use = {word for name in named & reader.sets.keys() for word in reader.sets[name].stimuli}
             reader.unused.update(reader.words.keys() - in_use)
-    reader.require_entries()
+    reader.require_no_clash()
     found = {category.name: category for path in others for category in reader.add_tests(path)}
     shipped = dict(reader.sets)
     reader.unused.update(shipped.keys() - named if used is not None else ())
     own = _read_own(categories or {}, reader)
-    reader.require_entries()
+    reader.require_no_clash()
     sets = {**shipped, **reader.sets}
     searched = dict.fromkeys(name for found in sets.values() if found.searched for name in found.stimuli)
     # What is looked for comes first, in an order that sets for templates do not change.
     words = {name: reader.words[name] for name in (*searched, *(name for name in reader.words if name not in searched))}
-    _check_words(words.values(), searched.keys() - reader.unused, groups)
+    _check_words(words.values(), searched.keys() - reader.unused, groups, reader.ungrouped)
     defined: dict[str, tuple[Entry, Mapping[str, WordSet]]] = {}
     for category in (*(head.entry_of("categories") for head in heads), own):
         for name in category:
@@ -325,12 +325,13 @@ def _merge(first: Stimulus, second: Stimulus) -> Stimulus | None:
     return first if first.word_class else replace(first, word_class=second.word_class, place=second.place)
 
 
-def _check_words(words: Collection[Stimulus], searched: Collection[str], groups: SuffixGroups) -> None:
+def _check_words(
+    words: Collection[Stimulus], searched: Collection[str], groups: SuffixGroups, problems: list[str]
+) -> None:
     """Refuse groups that do not exist or do not fit the end of a word, and spellings that two stimuli share.
 
-    Only words that are looked for share spellings: elsewhere variants do not matter.
+    Only words that are looked for share spellings: elsewhere variants do not matter. `problems` are those found before.
     """
-    problems = []
     owners: dict[str, Stimulus] = {}
     for word in words:
         spellings, who = (word.name, *word.variants), f"{word.place}: the stimulus {word.name}"

@@ -29,6 +29,9 @@ def test_mappings_know_their_line_and_texts_are_spelled_as_in_the_corpus(tmp_pat
     assert first.text("7") == "x"
     with pytest.raises(InputError, match=r"line 4: a word lacks the key `stimulus`"):
         second.require("a word", required=["stimulus"])
+    path.write_text("language: bn\nwords: &all [{of: *all}]\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"an anchor \(`&`\) that is within itself"):
+        read_yaml(path)
 
 
 def test_the_line_of_a_value_is_found_as_far_as_the_file_has_it(tmp_path: Path) -> None:

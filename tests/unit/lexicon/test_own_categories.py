@@ -95,8 +95,9 @@ def test_a_set_may_be_a_file_or_one_of_the_lexicon(tmp_path: Path) -> None:
     [
         (
             {"a": ["কাঁঠাল", "পেয়ারা"], "b": ["গাজর"]},
-            r"`categories.M1.a` in the config: the stimulus কাঁঠাল has no `group`; for its ending: thing_consonant, .*"
-            r"পেয়ারা has .*M1.b` in the config: the stimulus গাজর has no .*; groups: resources/suffix_groups/bn.yaml",
+            r"`categories.M1.a` in the config: the stimulus কাঁঠাল has no `group`\. .*"
+            r" of resources/suffix_groups/bn.yaml for its ending: thing_consonant, .*"
+            r"পেয়ারা has .*M1.b` in the config: the stimulus গাজর has no `group`",
         ),
         ({"a": "none.yaml", "insects": None}, r"`categories.M1` in the config: the set `a` is 'none.yaml', which"),
         ({"a": __file__, "insects": None}, r"which is no file with `set: a`\. Write a list of"),
