@@ -25,7 +25,7 @@ from typing import Self, TypeVar
 from prasanga.base.errors import InputError, printable
 
 COMMAND, LINKED = "PRASANGA_COMMAND", "links"
-"""Environment variable that the command sets for Snakemake and its jobs."""
+"""Environment variable that the command sets for Snakemake and its jobs, and its value for a plan of links."""
 
 _SELDOM = 7_000
 """New objects between two collections of the youngest generation; Python's default is 700."""

@@ -268,8 +268,7 @@ def config(
     os.chdir(folder if folder.is_dir() else file.parent)
     if rows := list_outside(file, folder):
         write_table(["key", "value", "what a run does"], rows)
-    typer.echo(f"Nothing else outside {printable(str(folder))}, but what is shipped and the store next to it.")
-    typer.echo("docs/trust.md says more.")
+    typer.echo(f"Nothing else outside {printable(str(folder))}, but what is shipped and the store (docs/trust.md).")
 
 
 @app.command()

@@ -365,14 +365,9 @@ def _split(tokenizer: Any, words: Sequence[str]) -> list[list[str]]:
 
 def _uncovered(word: str, spans: Sequence[tuple[int, int]]) -> set[int]:
     """Return the places of letters, marks and digits that no piece stands for; none in nearly every case."""
-    gaps: list[int] = []
-    reach = 0
-    for start, end in spans:
-        if start > reach:
-            gaps += range(reach, start)
-        reach = max(reach, end)
-    gaps += range(reach, len(word))
-    return {place for place in gaps if _LETTER.match(word[place]) or _MARK.match(word[place])}
+    covered = {place for span in spans for place in range(*span)}
+    letters = {place for place, sign in enumerate(word) if _LETTER.match(sign) or _MARK.match(sign)}
+    return letters - covered
 
 
 def _lost(form: str, text: str) -> tuple[bool, bool]:

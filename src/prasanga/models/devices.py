@@ -6,7 +6,7 @@ import logging
 import re
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from prasanga.base.errors import InputError
 _LOG = logging.getLogger(__name__)
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 _DEVICE = re.compile(r"cpu|cuda(:(?P<card>0|[1-9][0-9]*))?")
 _NATIVE_BFLOAT16 = (8, 0)  # compute capability of the first NVIDIA GPUs that have it (Ampere)
 _CPUINFO = Path("/proc/cpuinfo")
@@ -140,12 +139,11 @@ def dtype_of_study(dtype: str, device: str = "auto") -> str:
 
 def cpu_has_bfloat16() -> bool:
     """Return whether the CPU multiplies bfloat16 itself; False where the system does not say."""
-    try:
+    with suppress(OSError):
         lines = _CPUINFO.read_text().splitlines()
-    except OSError:
-        return False
-    flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
-    return not _CPU_FLAGS.isdisjoint(flags.split())
+        flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+        return not _CPU_FLAGS.isdisjoint(flags.split())
+    return False
 
 
 # --------------------
@@ -168,7 +166,7 @@ class Size:
 def weights_bytes(size: Size, dtype: str, quantization: str = "none") -> int:
     """Return the bytes that a model's weights take in `dtype`; with `int8`, linear layers take one byte per weight."""
     linear = 0 if quantization == "none" else size.linear
-    return (size.parameters - linear) * _BYTES[dtype] + linear
+    return (size.parameters - linear) * DTYPES[dtype].itemsize + linear
 
 
 def free_memory(device: torch.device) -> int:

@@ -148,20 +148,9 @@ def is_encoder_of_t5(names: Iterable[str]) -> bool:
 
 _ENCODERS = (
     *("albert", "bart", "bert", "big_bird", "camembert", "convbert", "data2vec-text", "deberta", "deberta-v2"),
-    *(
-        "distilbert",
-        "electra",
-        "ernie",
-        "mbart",
-        "megatron-bert",
-        "mobilebert",
-        "modernbert",
-        "mpnet",
-        "mvp",
-        "reformer",
-    ),
-    *("rembert", "roberta", "roberta-prelayernorm", "roc_bert", "roformer", "xlm", "xlm-roberta", "xlm-roberta-xl"),
-    "xmod",
+    *("distilbert", "electra", "ernie", "mbart", "megatron-bert", "mobilebert", "modernbert", "mpnet", "mvp"),
+    *("reformer", "rembert", "roberta", "roberta-prelayernorm", "roc_bert", "roformer"),
+    *("xlm", "xlm-roberta", "xlm-roberta-xl", "xmod"),
 )
 """Families that are encoders whatever class config.json names; several have a causal class as well."""
 
@@ -350,18 +339,11 @@ _SIZES = (
 """The numbers at the beginning of the file, by their names in the configuration of transformers."""
 _SPECIAL = {"bos": "s", "eos": "/s", "cls": "s", "sep": "/s", "pad": "pad", "unk": "unk", "mask": "mask"}
 _IN_E5 = {
-    "embeddings.word_embeddings": "emb.word",
-    "embeddings.position_embeddings": "emb.pos",
-    "embeddings.token_type_embeddings": "emb.type",
-    "embeddings.LayerNorm": "emb.ln",
-    "attention.self.query": "q",
-    "attention.self.key": "k",
-    "attention.self.value": "v",
-    "attention.output.dense": "ao",
-    "attention.output.LayerNorm": "aln",
-    "intermediate.dense": "fi",
-    "output.dense": "fo",
-    "output.LayerNorm": "oln",
+    **{"embeddings.word_embeddings": "emb.word", "embeddings.position_embeddings": "emb.pos"},
+    **{"embeddings.token_type_embeddings": "emb.type", "embeddings.LayerNorm": "emb.ln"},
+    **{"attention.self.query": "q", "attention.self.key": "k", "attention.self.value": "v"},
+    **{"attention.output.dense": "ao", "attention.output.LayerNorm": "aln", "intermediate.dense": "fi"},
+    **{"output.dense": "fo", "output.LayerNorm": "oln"},
 }
 """What the file calls the modules of transformers' BertModel, those of a block after its number."""
 

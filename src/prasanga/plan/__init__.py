@@ -221,9 +221,7 @@ class StudyPlan:
 _LIBRARIES = ("ftfy", "PyYAML", "regex")
 _EXCHANGED_BY_PAPER = ("C6", "C7", "C8", "C9")
 _KEYS = {
-    "ceat": "categories",
-    "seat": "seat.categories",
-    "weat": "static.categories",
+    **{"ceat": "categories", "seat": "seat.categories", "weat": "static.categories"},
     "log_probability": "log_probability.categories",
 }
 Categories = dict[str, Any]
