@@ -367,7 +367,9 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
         return Content("json")
     names = [cell.strip(" \"'") for cell in re.split(r"[,;\t|]", first)] if first[:1] != "|" else []  # of Markdown
     is_named = field in names or len(_NAMES & {*names}) > 1
-    is_header = len(names) > 1 and is_named and (field in {*names} - _NAMES or all(map(_COLUMN.fullmatch, names)))
+    is_header = (
+        len(names) > 1 and is_named and (field in {*names} - {*_NAMES, ""} or all(map(_COLUMN.fullmatch, names)))
+    )
     known = _NAMES & {name.lower() for name in names}
     is_likely = len(rows) > 2 and (len(known) > 1 or (known and not re.search("[,;] ", first)))
     if is_header or is_likely or endings & _TABLES or _SEPARATOR_LINE.match(first):
