@@ -333,7 +333,7 @@ def link_store(store: str) -> list[str]:
         InputError: the folder cannot be used, or its path is relative; there is a file where the study keeps something.
     """
     lost = {name: Path(name).readlink() for name in _PARTS if Path(name).is_symlink() and not Path(name).exists()}
-    for name in lost:
+    for name in lost if os.access("results", os.W_OK) else ():  # a plan may be of a study that cannot be written
         Path(name).unlink()
     if store and not Path(store).is_absolute():
         raise InputError(
@@ -352,7 +352,7 @@ def link_store(store: str) -> list[str]:
                 " variable PRASANGA_STORE."
             ) from None
     for path in map(Path, (*_WRITTEN, *_PARTS)):
-        if os.path.lexists(path) and not path.is_dir():
+        if str(path) not in lost and os.path.lexists(path) and not path.is_dir():
             raise InputError(
                 f"{path} is not a folder, but a study keeps its files in a folder of that name. Restore the folder, or"
                 f" delete the file (`rm {shlex.quote(str(path.absolute()))}`); missing results are computed again."

@@ -156,5 +156,5 @@ def test_a_study_that_was_moved_away_from_its_store_uses_the_one_beside_it(
 def test_a_folder_that_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, name)
-    with pytest.raises(InputError, match=rf"{name} is not a folder, but a study keeps .*`rm {name}`"):
+    with pytest.raises(InputError, match=rf"{name} is not a folder, but a study keeps .*`rm {tmp_path / name}`"):
         link_store("")
