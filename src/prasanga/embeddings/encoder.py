@@ -19,16 +19,7 @@ from numpy.typing import NDArray
 
 from prasanga.base.errors import InputError
 from prasanga.embeddings.pooling import ON_A_GPU, Inputs, Pooling, plan_parts, read_ahead, read_inputs, shorten
-from prasanga.models.devices import (
-    ON_A_CPU,
-    Halving,
-    find_budget,
-    no_memory_for,
-    pad,
-    padding_of,
-    plan_batches,
-    send,
-)
+from prasanga.models.devices import ON_A_CPU, Halving, find_budget, no_memory_for, pad, padding_of, plan_batches, send
 from prasanga.models.loading import LoadedModel, load_model, max_pieces
 from prasanga.models.packaged import NO_OPTIONS, ModelOptions, depth_of
 

@@ -209,11 +209,7 @@ def read_ahead(parts: Sequence[Part], read: Callable[[Part], Read]) -> Iterator[
 
 
 def _find_targets(
-    texts: Sequence[str],
-    spans: NDArray[np.int64],
-    table: PieceTable,
-    item: NDArray[np.int64],
-    piece: NDArray[np.int64],
+    texts: Sequence[str], spans: NDArray[np.int64], table: PieceTable, item: NDArray[np.int64], piece: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Return which pieces overlap the span of their item."""
     start, end = spans[:, 0], spans[:, 1]

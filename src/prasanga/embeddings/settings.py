@@ -247,12 +247,7 @@ COMPARED = 64
 
 
 def compare_with_full_precision(
-    settings: VectorSettings,
-    report: Mapping[str, Any],
-    segments: str | Path,
-    root: str | Path,
-    *,
-    threads: int,
+    settings: VectorSettings, report: Mapping[str, Any], segments: str | Path, root: str | Path, *, threads: int
 ) -> dict[str, Any]:
     """Return what the precision of the model and of the disk does to vectors, as plain values for JSON.
 

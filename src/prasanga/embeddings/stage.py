@@ -136,20 +136,11 @@ def embed_files(
         )
         for each in settings.each_twin()
     ]
-    embed_shards(
-        shards,
-        sources,
-        settings,
-        width=report["hidden_size"],
-    )
+    embed_shards(shards, sources, settings, width=report["hidden_size"])
 
 
 def embed_shards(
-    shards: Sequence[ShardFiles],
-    sources: Sequence[VectorSource],
-    settings: VectorSettings,
-    *,
-    width: int,
+    shards: Sequence[ShardFiles], sources: Sequence[VectorSource], settings: VectorSettings, *, width: int
 ) -> list[Counter[str]]:
     """Write the vectors of all segments of some files, each in its order; embed only what the stores lack.
 

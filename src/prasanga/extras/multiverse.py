@@ -24,13 +24,7 @@ import pyarrow as pa
 
 from prasanga.associations.ceat import spread_draws
 from prasanga.associations.estimates import CategoryWords, category_of, describe_category, find_small_set, select_words
-from prasanga.associations.vectors import (
-    Words,
-    compute_cosines,
-    compute_mean_cosines,
-    directed_vectors,
-    mean_direction,
-)
+from prasanga.associations.vectors import Words, compute_cosines, compute_mean_cosines, directed_vectors, mean_direction
 from prasanga.base.errors import InputError
 from prasanga.base.logs import progress
 from prasanga.schema import CHOICES, TABLES

@@ -135,19 +135,10 @@ def load_part(
     dtype: str = "auto",
     options: ModelOptions = NO_OPTIONS,
 ) -> LoadedModel:
-    """Load tokenizer and a part of `model`; errors are those of `load_model`.
+    """Load tokenizer and a part of `model`; arguments and errors are those of `load_model`, except for `head`.
 
-    Args:
-        model: see `load_model`, as for `revision`, `device`, `dtype` and `options`.
-        head: with the vocabulary head, and all of an encoder-decoder, for probabilities; or without, and of an
-            encoder-decoder the encoder alone, for vectors.
-        revision: branch, tag or commit of the hub.
-        device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
-        dtype: `auto`, `float32`, `bfloat16`, `float16`.
-        options: of the tokenizer, the weights and the cards.
-
-    Returns:
-        `encoder` is the part, `config` the configuration of the whole model.
+    The part (`encoder`) has the vocabulary head, and all of an encoder-decoder, for probabilities. Without `head` it is
+    what gives vectors, of an encoder-decoder the encoder. `config` is that of the whole model.
     """
     device = options.device if device == "auto" else device
     precision = resolve_dtype(dtype, device)

@@ -423,8 +423,6 @@ def _read_table(path: str | Path, text: str, content: Content) -> Iterator[pl.Da
 
 _PARTS = ("intrasentence", "intersentence")
 _BLANK = re.compile(r"\bBLANK\b|_{2,}|\[MASK\]|<mask>")
-_ONE_WORD_APART = 0.6
-"""Share of a context's words that sentences begin and end with if it has a blank of another name."""
 
 
 def list_stereoset_pairs(source: object, items: pl.DataFrame) -> pl.DataFrame:
@@ -466,7 +464,7 @@ def list_stereoset_pairs(source: object, items: pl.DataFrame) -> pl.DataFrame:
         if not item.get("part") and part == "intersentence":
             unmarked, words = unmarked + 1, context.split()
             found = min(_count_shared(words, (labelled[label] or "").split()) for label in _GOLD_LABELS)
-            filled += [context] if found > _ONE_WORD_APART * len(words) else []
+            filled += [context] if found > 0.6 * len(words) else []  # 2 of 3: the third is a blank of another name
         before = f"{context} " if part == "intersentence" else ""
         records.append((item["id"], item["bias_type"], *(before + (labelled[label] or "") for label in _GOLD_LABELS)))
     if filled and 2 * len(filled) >= unmarked:

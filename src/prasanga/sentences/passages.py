@@ -24,14 +24,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.formats import BYTE_ORDER_MARK, find_compression, open_decompressed
 from prasanga.base.logs import BYTES, progress
 from prasanga.schema import TABLES
-from prasanga.sentences.corpus import (
-    LONGEST_LINE,
-    Errors,
-    Shard,
-    describe_not_utf8,
-    is_remote,
-    too_long,
-)
+from prasanga.sentences.corpus import LONGEST_LINE, Errors, Shard, describe_not_utf8, is_remote, too_long
 from prasanga.sentences.matcher import HasClaims, Matcher, Position, fold_column
 from prasanga.sentences.records import Record, read_records
 from prasanga.sentences.windows import ANY, LONGEST_SENTENCE, NONE, ExtractionReport, Passage, Windows
@@ -194,12 +187,7 @@ def _lines_of(data: Bytes, offset: int) -> tuple[Positions, Positions, NDArray[n
 
 @compiled
 def _find_lines(
-    data: Bytes,
-    first: int,
-    flags: NDArray[np.uint16],
-    starts: Positions,
-    ends: Positions,
-    blank: NDArray[np.bool_],
+    data: Bytes, first: int, flags: NDArray[np.uint16], starts: Positions, ends: Positions, blank: NDArray[np.bool_]
 ) -> None:
     i = first
     for line in range(len(starts)):

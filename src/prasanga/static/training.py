@@ -135,13 +135,7 @@ def _hash_word(word: object) -> int:
 
 
 def train_glove(
-    corpus: Path,
-    *,
-    dimensions: int = 300,
-    window: int = 5,
-    minimum_count: int = 5,
-    epochs: int = 25,
-    seed: int = 1,
+    corpus: Path, *, dimensions: int = 300, window: int = 5, minimum_count: int = 5, epochs: int = 25, seed: int = 1
 ) -> Trained:
     """Train GloVe vectors (Pennington, Socher and Manning 2014) on the counts of words near each other.
 

@@ -178,11 +178,11 @@ def find_format(path: str | Path, format: str = "auto") -> str:
     except _DAMAGE as error:
         raise _damaged(path, reason(error)) from None
     first, _, rest = head.partition(b"\n")
-    fields, header, content = _split(first), _read_header(first), recognize(head, path)
+    fields, header, content = first.split(), _read_header(first), recognize(head, path)
     if head.startswith(_FASTTEXT_BINARY):
         kind = "fasttext-binary"
     elif header:
-        numbers = _split(rest.partition(b"\n")[0])[-header[1] :]
+        numbers = rest.partition(b"\n")[0].split()[-header[1] :]
         has_bytes = any(byte < 32 and byte not in b"\t\r\n" for byte in rest[:4096])
         kind = "word2vec-binary" if has_bytes and not all(map(_is_number, numbers)) else "word2vec"
     elif content.kind != "archive" and len(fields) > 2 and all(map(_is_number, fields[1:])):
@@ -201,11 +201,6 @@ def find_format(path: str | Path, format: str = "auto") -> str:
             f" {kind.removesuffix('-binary') if head.startswith(_FASTTEXT_BINARY) else kind}` or `format: auto`."
         )
     return kind
-
-
-def _split(line: bytes) -> list[bytes]:
-    """Return the parts of a text line, between which there are spaces or tabs."""
-    return line.split()
 
 
 def _read_header(line: bytes) -> tuple[int, int] | None:
@@ -306,11 +301,11 @@ def _read_text(search: _Search, kind: str) -> WordVectors:
     """Read word2vec text or GloVe: a word and its numbers per line. The last d numbers of a line are its vector."""
     first = search.stream.readline()
     header = _read_header(first) if kind == "word2vec" else None
-    dimensions = header[1] if header else len(_split(first)) - 1
+    dimensions = header[1] if header else len(first.split()) - 1
     lines = enumerate(search.stream if header else chain([first], search.stream), 2 if header else 1)
 
     def read_line(number: int, line: bytes) -> tuple[bytes, int, list[bytes]]:
-        parts = _split(line)
+        parts = line.split()
         word, values = parts[:-dimensions], parts[-dimensions:]
         if len(parts) == dimensions and line[:1].isspace():
             return b"", number, values  # a word that is white space

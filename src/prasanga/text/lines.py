@@ -160,11 +160,7 @@ class Rules(NamedTuple):
 
 
 def learn_rules(
-    normalize: Callable[[str], str],
-    characters: str,
-    sequences: Iterable[str],
-    strange: Iterable[str],
-    one_space: bool,
+    normalize: Callable[[str], str], characters: str, sequences: Iterable[str], strange: Iterable[str], one_space: bool
 ) -> Rules:
     """Ask a normalization for its rules on a repertoire.
 

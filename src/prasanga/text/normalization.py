@@ -303,8 +303,7 @@ _NORMALIZERS = {
     "bangla": _BANGLA["NFKC"],
     # A nukta after a letter is a sequence; one after anything else is left to the slow way.
     "nukta": Normalizer(
-        _fold_nukta,
-        (_WITH_AMPERSAND, (*_COMPOSED, *_NUKTA_PAIRS), (*_MISORDERED, *_PRECOMPOSED, *_DOUBLED), False),
+        _fold_nukta, (_WITH_AMPERSAND, (*_COMPOSED, *_NUKTA_PAIRS), (*_MISORDERED, *_PRECOMPOSED, *_DOUBLED), False)
     ),
     "nfkc": Normalizer(functools.partial(unicode_form, "NFKC"), _OF_UNICODE),
     "nfc": Normalizer(functools.partial(unicode_form, "NFC"), _OF_UNICODE),

@@ -93,11 +93,7 @@ def character_flags() -> NDArray[np.uint16]:
     # Two ranges without the surrogates, which no UTF-8 text holds.
     for first, last in ((0, 0xD7FF), (0xE000, sys.maxunicode)):
         characters = "".join(map(chr, range(first, last + 1)))
-        patterns: dict[int, Any] = {
-            IS_WORD: WORD,
-            IS_SPACE: re.compile(r"\s+"),
-            IS_PYTHON_WORD: re.compile(r"\w+"),
-        }
+        patterns: dict[int, Any] = {IS_WORD: WORD, IS_SPACE: re.compile(r"\s+"), IS_PYTHON_WORD: re.compile(r"\w+")}
         for flag, pattern in patterns.items():
             for run in pattern.finditer(characters):
                 flags[first + run.start() : first + run.end()] |= flag
