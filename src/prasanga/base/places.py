@@ -267,8 +267,7 @@ def require_own_folders(study: Path) -> None:
             remedy = f"rm {shlex.quote(str(link))}"
             mark = f", or, if you made it, type `touch {shlex.quote(str(link / _MARK))}` once" if link.is_dir() else ""
             if printable(remedy) != remedy:  # what is shown of its name is no name of a file
-                remedy = f"find {shlex.quote(str(link.parent))} -inum {link.lstat().st_ino} -delete"
-                mark = ""
+                remedy, mark = f"find {shlex.quote(str(link.parent))} -inum {link.lstat().st_ino} -delete", ""
             raise InputError(
                 f"{link} is a link to {os.path.realpath(link)}, and a run writes and deletes there. Delete the link:"
                 f" `{remedy}`{mark}."

@@ -234,7 +234,7 @@ def _find_study(study: Path | None, directory: Path | None, *, from_results: boo
     config = None
     if study is not None and not study.exists():
         raise InputError(f"{study}: no such file or folder. Name a folder with study.yaml, or type `prasanga init`.")
-    if study is not None and study.is_file():
+    if study is not None and not study.is_dir():
         is_usual = study.name in CONFIGS
         folder = directory or (study.parent if is_usual else study.with_suffix(""))
         config = None if is_usual and directory is None and not from_results else study.absolute()
