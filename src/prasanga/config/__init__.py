@@ -28,6 +28,17 @@ Keys = tuple[str | int, ...]
 CONFIGS = ("study.yaml", "config.yaml")
 """Names that the config of a folder may have; the first that is there counts."""
 
+_GONE: dict[Keys, str] = {
+    ("outside",): "paths may lead anywhere. Take it out.",
+    ("corpus", "texts", "inflation"): "a compressed file may have any size. Take it out.",
+    ("corpus", "supplement", "inflation"): "a compressed file may have any size. Take it out.",
+    ("pairs", "buckets"): "a model scores a set in one job, and goes on where it was stopped. Take it out.",
+    ("log_probability", "buckets"): "a model scores all sentences in one job. Take it out.",
+    ("associations", "interval"): "intervals of effects are made in one way (docs/statistics.md). Take it out.",
+    ("associations", "random_twin"): "twins are counted. Write e.g. `random_twins: 8`, or `random_twins: 0` for none.",
+}
+"""Keys of earlier versions, with what to write instead."""
+
 _IN_QUOTES = (
     'Put it in quotes, as `"1_0"`: YAML takes 1_0, 012, yes and 2024-01-01 for numbers, truth values and dates.'
 )
@@ -275,6 +286,9 @@ def _suggest_value(keys: Keys, value: Any, part: Mapping[str, Any]) -> str:
 
 def _explain_unknown_key(keys: Keys, value: Any) -> str:
     *section, key = keys
+    named = tuple(each for each in keys if isinstance(each, str))
+    if named in _GONE:
+        return f"`{'.'.join(map(str, keys))}` is no key any more: {_GONE[named]}"
     known = list(find_part(tuple(section)).get("properties", {}))
     near = difflib.get_close_matches(str(key), known, n=1) or [n for n in known if len(str(key)) > 2 and str(key) in n]
     where = f" in `{'.'.join(map(str, section))}`" if section else ""
