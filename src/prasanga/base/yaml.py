@@ -46,17 +46,29 @@ class _EntryLoader(_Loader):
     """The same, with mappings as `Entry`."""
 
 
-def load_yaml(path: str | Path, text: str) -> Any:
+def load_yaml(path: str | Path, text: str, loader: type[_Loader] = _Loader) -> Any:
     """Return what a YAML document has, as plain data.
 
     Args:
         path: the file, for messages.
         text: its content.
+        loader: what makes data of it.
 
     Raises:
         InputError: with file and line: no YAML, a key that is there twice, a tag that makes anything but plain data.
     """
-    return _load(path, text, _Loader)
+    try:
+        return yaml.load(text, Loader=loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or reason(error)
+        where = "".join(text.split("\n")[mark.line : mark.line + 1]) if mark else ""
+        if mark and where[mark.column :].startswith("\t"):
+            problem = "a tab; indent with blanks"
+        elif re.search("alphabetic|alias", problem) and (pattern := re.search(r"\*[^\s,\]}]*", where)):
+            problem = f'a value that begins with * needs quotes: `"{pattern[0]}"`'
+        raise InputError(f"{path}{line}: not YAML: {problem}. Correct that line or the one before it.") from None
 
 
 def find_line(path: str | Path, keys: Sequence[Any]) -> int:
@@ -85,7 +97,7 @@ def read_entry(path: Path, normalized: Callable[[Entry], Callable[[str], str]]) 
     Raises:
         InputError: no such file, not UTF-8, no mapping; as `load_yaml`.
     """
-    content = _load(path, read_text(path), _EntryLoader)
+    content = load_yaml(path, read_text(path), _EntryLoader)
     if not isinstance(content, Entry):
         raise InputError(f"{path}: found {content!r:.60}, but a file has keys: `key: value`.")
     try:
@@ -249,21 +261,6 @@ def as_entry(value: Any, path: str | Path, normalized: Callable[[str], str]) -> 
     entry = Entry({name: as_entry(inner, path, normalized) for name, inner in value.items()})
     entry.path, entry.line, entry.normalized = Path(path), getattr(value, "line", 0), normalized
     return entry
-
-
-def _load(path: str | Path, text: str, loader: type[_Loader]) -> Any:
-    try:
-        return yaml.load(text, Loader=loader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or reason(error)
-        where = "".join(text.split("\n")[mark.line : mark.line + 1]) if mark else ""
-        if mark and where[mark.column :].startswith("\t"):
-            problem = "a tab; indent with blanks"
-        elif re.search("alphabetic|alias", problem) and (pattern := re.search(r"\*[^\s,\]}]*", where)):
-            problem = f'a value that begins with * needs quotes: `"{pattern[0]}"`'
-        raise InputError(f"{path}{line}: not YAML: {problem}. Correct that line or the one before it.") from None
 
 
 def _construct_entry(loader: _EntryLoader, node: yaml.MappingNode) -> Iterator[Entry]:
