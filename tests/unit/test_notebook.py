@@ -170,8 +170,8 @@ def test_one_call_gives_a_percentage_with_its_interval(tmp_path: Path) -> None:
     assert loaded.passes > 0, "the loaded one was asked"
     with pytest.raises(InputError, match=r"record 1 \(pair 1\): language '' is not known\. Allowed: bn, hi, en"):
         prasanga.measure_pairs(loaded, columns)
-    with pytest.raises(InputError, match=r"pairs: in bn, en\. Name the language"):
-        prasanga.measure_pairs(loaded, {**columns, "language": ["bn", "en", "bn"]})
+    with pytest.raises(InputError, match=r"pairs: in bn, hi\. Name the language"):
+        prasanga.measure_pairs(loaded, {**columns, "language": ["bn", "hi", "bn"]})
 
 
 def test_the_notebook_goes_from_a_models_name_to_a_figure(tmp_path: Path, project_root: Path) -> None:
