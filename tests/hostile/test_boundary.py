@@ -120,16 +120,19 @@ def test_a_link_whose_name_cannot_be_typed_is_deleted_by_what_the_message_says(t
     assert not os.path.lexists(link)
 
 
-@pytest.mark.parametrize("name", [".snakemake/pip-deployments", ".numba_config.yaml"])
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [(".snakemake/pip-deployments", "Delete it: `rm -r {}`"), (".numba_config.yaml", "Move it to another folder")],
+)
 def test_what_snakemake_and_numba_would_take_from_a_folder_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, remedy: str
 ) -> None:
     """Snakemake imports whatever has the name of a plugin there; numba's settings change last digits."""
     code = tmp_path / "theirs" / name
     code.mkdir(parents=True)
     for study, here in ((tmp_path / "theirs", tmp_path), (tmp_path / "mine", tmp_path / "theirs")):
         monkeypatch.chdir(here)
-        with pytest.raises(InputError, match=f"^{code}: .* from there, .*Delete it: `rm -r {code}`"):
+        with pytest.raises(InputError, match=f"^{code}: .* from there, .*{remedy.format(code)}"):
             work(study)
 
 

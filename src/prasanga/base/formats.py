@@ -275,7 +275,6 @@ def _find_wide_encoding(head: bytes) -> str:
 
 _BETWEEN = re.compile(r"[\s,]*")
 _KEYED = re.compile(r'[\[\s]*\{\s*"[^"\n]*"\s*:')
-_STRING = re.compile(r'\s*"([^"\\]|\\.)*"\s*')
 _PYTHON = re.compile(r"(\{'[^']*': .*\}|\[\{?'.*\]),?\s*")
 
 
@@ -350,7 +349,8 @@ _COLUMN = re.compile(r"[a-z_][\w.-]{0,30}|", re.ASCII)
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?$', re.IGNORECASE)  # for Excel
 _TOKEN = re.compile(r"\d+([-.]\d+)?(\t[^\t]*){9}")
 _TOKEN_PLUS = re.compile(r"\d+([-.]\d+)?(\t[^\t]*)+")  # of CoNLL-U Plus, which has any number of columns
-_TAGGED = re.compile(r".*\S (O|[BIESLU]-\S+)|(\S+/[A-Z]\S*\s+)*\S+/[A-Z]\S*\s*")
+# atomic groups: a long row takes linear time
+_TAGGED = re.compile(r".*\S (O|[BIESLU]-\S+)|(?:(?>\S+/[A-Z]\S*)\s+)*(?>\S+/[A-Z]\S*)\s*")
 _SENTENCE_TEXT = re.compile(r"#\s*text\s*=")
 
 
@@ -363,7 +363,7 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
     if tokens and all(map((_TOKEN_PLUS if has_texts else _TOKEN).fullmatch, tokens)):
         return Content("conllu" if has_texts else "tokens")
     first = rows[0] if rows else ""
-    if len(rows) > 1 and not endings & _TABLES and first != f'"{field}"' and all(map(_STRING.fullmatch, rows)):
+    if len(rows) > 1 and not endings & _TABLES and first != f'"{field}"' and all(map(_is_string, rows)):
         return Content("json")
     names = [cell.strip(" \"'") for cell in re.split(r"[,;\t|]", first)] if first[:1] != "|" else []  # of Markdown
     is_named = field in names or len(_NAMES & {*names}) > 1
@@ -377,7 +377,7 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
         if is_header or is_even or endings & _TABLES or table.skipped:
             return table
     cells = [row.split("\t") for row in tokens]
-    if len(cells) > 4 and all(_TAGGED.fullmatch(row[:1000]) for row in tokens):
+    if len(cells) > 4 and all(_TAGGED.fullmatch(f"{row} "[:1000].rpartition(" ")[0]) for row in tokens):
         return Content("tokens")
     if len(cells) > 4 and min(map(len, cells)) > 1:
         numbers = [int(row[0]) for row in cells if row[0].isdecimal() and len(row[0]) < 12]
@@ -386,10 +386,17 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
             return Content("numbered", detail="2" if is_even else "2-")
         if is_even and len(rows) < len(lines) - 1 and not any(" " in row for row in tokens):
             return Content("tokens")
-        if is_even:
+        if is_even and all(row == row.strip("\t") for row in tokens):  # typed paragraphs begin with a tab
             sizes = [sum(map(len, column)) for column in zip(*cells, strict=True)]
             return Content("columns", detail=str(sizes.index(max(sizes)) + 1))
     return Content("text")
+
+
+def _is_string(row: str) -> bool:
+    try:
+        return row.lstrip().startswith('"') and isinstance(json.loads(row), str)
+    except ValueError:
+        return False
 
 
 def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
@@ -421,7 +428,8 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
 
 def _has_swallowed(row: Sequence[str], dialect: Mapping[str, Any]) -> bool:
     """Return whether a cell has other rows in it: quotes that mean speech, between tabs, that close lines later."""
-    return dialect["delimiter"] == "\t" and any("\n" in cell and "\t" in cell for cell in row)
+    inner = (line for cell in row if dialect["delimiter"] == "\t" for line in cell.split("\n")[1:])
+    return any(line.count("\t") >= max(1, len(row) - 1) and not line.startswith("\t") for line in inner)
 
 
 # --------------------
@@ -459,7 +467,7 @@ def split_rows(path: str | Path, lines: Iterable[str], table: Content) -> Iterat
     try:
         for row in rows:
             if _has_swallowed(row, table.dialect):
-                raise csv.Error("a cell with tabs and line ends")
+                raise csv.Error("a cell with a row in it; if it is one, write the table with commas")
             if row:
                 yield rows.line_num + table.skipped, row
     except csv.Error as error:

@@ -220,8 +220,8 @@ _WRITTEN = (".snakemake", "results", "logs", "benchmarks")
 _MARK = ".prasanga-results"
 """A file by which a user allows runs to write, through links, to the folder that it is in."""
 _CODE = {
-    ".snakemake/pip-deployments": "Snakemake imports Python code from there",
-    ".numba_config.yaml": "numba takes settings from there, which change last digits",
+    ".snakemake/pip-deployments": "Snakemake imports Python code from there, and this is not needed. Delete it: `rm -r {}`",
+    ".numba_config.yaml": "numba takes settings from there, which change last digits. Move it to another folder",
 }
 """What others read in the folder that they are started in."""
 _PROBE = 1 << 20  # bytes: more than a full disk, or a quota, has left
@@ -257,7 +257,7 @@ def require_own_folders(study: Path) -> None:
     """
     for code, use in [(folder / name, use) for folder in (study, Path.cwd()) for name, use in _CODE.items()]:
         if os.path.lexists(code):
-            raise InputError(f"{code}: {use}, and this is not needed. Delete it: `rm -r {shlex.quote(str(code))}`.")
+            raise InputError(f"{code}: {use.format(shlex.quote(str(code)))}.")
     ours = [study / name for name in (SHIPPED, *_PARTS)]
     links = [link for name in _WRITTEN for link in list_links(study / name)]
     for link in links:
@@ -267,7 +267,8 @@ def require_own_folders(study: Path) -> None:
             remedy = f"rm {shlex.quote(str(link))}"
             mark = f", or, if you made it, type `touch {shlex.quote(str(link / _MARK))}` once" if link.is_dir() else ""
             if printable(remedy) != remedy:  # what is shown of its name is no name of a file
-                remedy, mark = f"find {shlex.quote(str(link.parent))} -inum {link.lstat().st_ino} -delete", ""
+                above = next(str(path) for path in link.parents if printable(str(path)) == str(path))
+                remedy, mark = f"find {shlex.quote(above)} -xdev -type l -inum {link.lstat().st_ino} -delete", ""
             raise InputError(
                 f"{link} is a link to {os.path.realpath(link)}, and a run writes and deletes there. Delete the link:"
                 f" `{remedy}`{mark}."

@@ -28,6 +28,7 @@ from prasanga.base.errors import InputError, reason
 from prasanga.base.io import guarded
 from prasanga.base.places import installation
 from prasanga.base.seeds import generator
+from prasanga.config import CONFIGS
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
 from prasanga.report import section as pages
 from prasanga.report import sheet as sheets
@@ -81,7 +82,11 @@ def read_studies(paths: Sequence[str | Path]) -> list[ComparedStudy]:
     found: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for path in map(str, paths):
         named = Path(path)
-        folder = named.parent if named.suffix in {".yaml", ".yml", ".html"} else named
+        folder = named
+        if named.suffix in {".yaml", ".yml"}:  # as `prasanga run` finds a study
+            folder = named.parent if named.name in CONFIGS else named.with_suffix("")
+        elif named.suffix == ".html":  # results/report/index.html
+            folder = named.parent.parent
         inside = [folder / name for name in ("results/summary.json", "summary.json")]
         file = next(filter(Path.is_file, inside), inside[0]) if folder.is_dir() else named
         summary = read_summary(file)

@@ -232,7 +232,7 @@ def _text_part(config: Any) -> Any:
     text = config.get_text_config()
     if getattr(config, "is_encoder_decoder", False) or text.model_type in _MASKED or text.model_type not in _CAUSAL:
         return config
-    text.tie_word_embeddings = config.tie_word_embeddings
+    text.tie_word_embeddings = getattr(config, "tie_word_embeddings", text.tie_word_embeddings)
     return text
 
 
@@ -423,7 +423,9 @@ def read_weights(
         )
     for name in sorted(report["unexpected_keys"]):
         first = re.sub(r"\.\d+\.", ".0.", name, count=1)
-        if first != name and {first, first.partition(".")[2]} & names:
+        number = re.search(r"\.(\d+)\.", name)
+        is_known = {first, first.removeprefix(f"{loaded.base_model_prefix}.")} & names
+        if number and is_known and int(number[1]) >= text_config(config).num_hidden_layers:
             raise InputError(
                 f"model {source.name}: config.json has {text_config(config).num_hidden_layers} blocks, and the weights"
                 f" have {name!r} of one more. Fetch both from one place, or save the shorter model with its weights."

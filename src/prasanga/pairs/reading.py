@@ -279,8 +279,6 @@ def _plain_names(source: object, columns: Iterable[str]) -> list[str]:
     names = [name or (f"unnamed:_{place}" if place else "") for place, name in enumerate(names)]
     if names[:1] == ["unnamed:_0"]:
         names[0] = ""
-    if "lang" in names and "language" not in names:
-        names[names.index("lang")] = "language"
     if twice := sorted(name for name, count in Counter(names).items() if count > 1):
         raise InputError(f"{source}: column {twice[0]!r} is there more than once. Give each column a name of its own.")
     return names
@@ -299,6 +297,8 @@ def _as_text(source: object, table: pl.DataFrame) -> pl.DataFrame:
             column = pl.Series(column.name, [""] * len(column), dtype=pl.String)
         cells[column.name] = column
     table = pl.DataFrame(cells)
+    if "lang" in cells and "language" not in cells and {*table["lang"]} <= {*LANGUAGES}:
+        table = table.rename({"lang": "language"})
     if {"sentences.gold_label", "sentences.sentence"} <= {*table.columns}:  # StereoSet after `flatten()`
         table = table.with_columns(sentences=pl.struct(pl.col("^sentences[.].*$").name.replace("sentences.", "")))
     return table
@@ -369,7 +369,8 @@ def _list_records(path: str | Path, content: dict[str, Any]) -> list[Any]:
     if isinstance(data, dict) and any(isinstance(cells, list) for cells in data.values()):
         return _list_records(path, data)
     lists = [name for name, each in content.items() if isinstance(each, list) and each and isinstance(each[0], dict)]
-    if lists and len(content) > 1 and not {*STEREOSET.columns} <= content.keys():
+    is_record = any(set(pair) <= content.keys() for layout in _ALL_LAYOUTS for pair in layout.sentences.values())
+    if lists and len(content) > 1 and not is_record:
         raise InputError(
             f"{path}: the records are in {', '.join(map(repr, lists))}. Take them out, and name the new file:"
             f" `{take_records(path, ([name] for name in lists), find_compression(path))}`."

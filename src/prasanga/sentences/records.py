@@ -192,7 +192,10 @@ def _read_json(shard: Shard, counts: ReadingReport) -> _Found:
             yield _text_in_json(record, f"record {number} (from 0)", number, shard)
             number += 1
     except (ValueError, RecursionError) as error:
-        problem = f"record {number} (from 0) is not JSON ({error}). The file is truncated or damaged: fetch it again"
+        problem = (
+            f"record {number} (from 0) is not JSON ({error}). The file is truncated or damaged: fetch it again; or, if"
+            " it is plain text, write `format: text`"
+        )
     if problem:
         raise InputError(f"{shard.path}: {problem.rstrip('.')}.")
 
