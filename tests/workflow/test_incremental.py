@@ -87,7 +87,9 @@ def test_without_snakemakes_folder_no_change_is_noticed_until_it_is_told(study: 
     assert clone.plan().keys() <= {"write_page"}
     clone.configure({"associations": {"n_samples": 41}})
     assert clone.plan().keys() <= {"write_page"}
-    assert "associations.n_samples (40 there, 41 here). Without the folder .snakemake" in clone.run("--dry-run")
+    assert "associations.n_samples (40 there, 41 here). results/ came without the folder .snakemake" in clone.run(
+        "--dry-run"
+    )
     clone.configure({"associations": {"n_samples": study.config["associations"]["n_samples"]}})
     clone.run("--touch", "--forceall")
     assert clone.plan() == {}
