@@ -220,7 +220,7 @@ _WRITTEN = (".snakemake", "results", "logs", "benchmarks")
 _MARK = ".prasanga-results"
 """A file by which a user allows runs to write, through links, to the folder that it is in."""
 _CODE = {
-    ".snakemake/pip-deployments": "Snakemake imports Python code from there, and this is not needed. Delete it: `rm -r {}`",
+    ".snakemake/pip-deployments": "Snakemake imports code from there, and it is not needed. Delete it: `rm -r {}`",
     ".numba_config.yaml": "numba takes settings from there, which change last digits. Move it to another folder",
 }
 """What others read in the folder that they are started in."""
