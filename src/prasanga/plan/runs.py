@@ -232,7 +232,10 @@ def require_inputs(study: StudyPlan, settings: Settings) -> None:
 
     faults = find_faults(study.texts.sampled_files(), study.config["corpus"]["errors"])
     looks: list[Callable[[], object]] = []
-    for asked in map(settings.check, study.config["models"]):
+    for name, model in study.config["models"].items():
+        if not model.get("path"):  # a job makes it, or makes it again
+            continue
+        asked = settings.check(name)
         which = {"stages": asked["stages"], "sentence_vector": asked["sentence_vector"]}
         looks.append(partial(check_files, asked["model"], options=ModelOptions(**asked["options"]), **which))
     for name, path in study.vectors.items():

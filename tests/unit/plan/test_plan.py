@@ -84,9 +84,13 @@ def test_texts_models_and_pairs_that_cannot_be_used_are_in_one_message(planned: 
     (headless / "tokenizer.json").write_text("{}", encoding="utf-8")
     weights = {"embeddings.word_embeddings.weight": np.zeros((4, 8), dtype=np.float32)}
     save_file(weights, headless / "model.safetensors", metadata={"format": "pt"})
+    (tmp_path / "results/models/half").mkdir(parents=True)  # of a training that was killed: the job begins again
     changes = {
         "corpus": {"root": ".", "texts": [{"files": "[ab].*"}]},
-        "models": {"mine": {"path": "headless", "kind": "encoder"}},
+        "models": {
+            "mine": {"path": "headless", "kind": "encoder"},
+            "half": {"train": {"hidden_size": 16, "heads": 2, "layers": 1, "steps": 4, "seed": 1}},
+        },
         "static": {"vectors": {"own": {"path": "vectors.txt"}}},
         "pairs": {"sets": {"mine": {"path": "pairs.csv"}}},
     }
