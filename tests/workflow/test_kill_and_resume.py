@@ -33,7 +33,7 @@ def test_a_study_that_is_killed_ends_as_one_that_is_not(finished: Study, project
         command = [sys.executable, "-m", "snakemake", "--cores", "2"]
         with (study.root / "run.log").open("w", encoding="utf-8") as log:
             run = subprocess.Popen(command, cwd=study.root, stdout=log, stderr=log, start_new_session=True)
-            time.sleep(rng.uniform(5, 20))
+            time.sleep(rng.uniform(4, 9))
             if run.poll() is None:
                 lost += 1
                 os.killpg(run.pid, signal.SIGKILL)
