@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import polars as pl
 import pytest
 import torch
@@ -129,7 +130,6 @@ def test_weat_and_seat_are_shown_alike_and_few_words_have_no_interval() -> None:
 
 
 def test_vectors_may_be_arrays_tensors_frames_or_lists() -> None:
-    pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(4)
     X, Y, A, B = (rng.normal(size=(4, 3)) for _ in range(4))
     expected, by_word = effect_size(X, Y, A, B), dict(zip("xyab", (X, Y, A, B), strict=True))
@@ -143,7 +143,6 @@ def test_vectors_may_be_arrays_tensors_frames_or_lists() -> None:
 
 
 def test_tables_may_be_of_pandas_or_dicts_and_nothing_else() -> None:
-    pandas = pytest.importorskip("pandas")
     expected = pl.DataFrame({"first": ["a", "b"], "n": [1, 2]})
     for given in (expected, pandas.DataFrame({"first": ["a", "b"], "n": [1, 2]}), {"first": ["a", "b"], "n": [1, 2]}):
         assert as_frame("pairs", given).equals(expected)
@@ -152,7 +151,6 @@ def test_tables_may_be_of_pandas_or_dicts_and_nothing_else() -> None:
 
 
 def test_one_call_gives_a_percentage_with_its_interval(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
     folder = build("bert", tmp_path / "bert")
     known = PAIRS[:3]
     columns = {"first": [first for _, first, _ in known], "second": [second for _, _, second in known]}

@@ -38,7 +38,7 @@ _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study
 
 _NOTES = Path(".snakemake")
 _N_EFFECTS = 4
-_SHORT = (
+_OUT_OF_MEMORY = (
     "killed; a system that runs out of memory does so. Run fewer jobs at a time (`--cores 1`), or give them more"
     " (`mem_mb` of the rule in the profile). "
 )
@@ -273,7 +273,7 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
         typer.echo("Stopped. Finished jobs are kept; the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED)
     if status < 0 or status == FAILED:
-        said = f"Snakemake was {_SHORT}" if status < 0 else watch.find_cause() if watch else ""
+        said = f"Snakemake was {_OUT_OF_MEMORY}" if status < 0 else watch.find_cause() if watch else ""
         if not said and watch and not watch.running:
             return UNUSABLE  # Snakemake has said what it cannot do, such as a file that no rule makes
         said += "Not finished. Finished jobs are kept; correct what failed, and the same command goes on from there."
@@ -362,7 +362,7 @@ class Watch:
     """How far a run is, by the log that Snakemake writes: a line every so often where no terminal shows bars."""
 
     def __init__(self, folder: Path) -> None:
-        """Take the logs of a study that are there by now for those of other runs."""
+        """Begin to watch: logs that exist already are of other runs."""
         self._folder = folder / _NOTES / "log"
         self.began = self.advanced = time.monotonic()
         self._earlier, self._log = set(self._folder.glob("*.log")), Path()
@@ -381,9 +381,8 @@ class Watch:
                 typer.echo(printable(f"{waited} {self._log} says: {text.strip()}"), err=True)
             self._wrong = []
         if not sys.stderr.isatty():
-            names = [
-                f"{rule} ({number})" if number > 1 else rule for rule, number in self.running.items() if number > 0
-            ]
+            counts = +self.running  # without the rules of which no job runs
+            names = [f"{rule} ({number})" if number > 1 else rule for rule, number in counts.items()]
             what = f"; running or in a queue: {', '.join(names)}" if names else ""
             typer.echo(f"{now - self.began:.0f} s: {self._done or 'no'} steps done{what}", err=True)
 
@@ -391,7 +390,7 @@ class Watch:
         """Return why jobs failed: a sentence if the log has a kill, or what a queue said; else nothing."""
         self._read()
         if _KILLED.search(self._printed):
-            return f"A job was {_SHORT}"
+            return f"A job was {_OUT_OF_MEMORY}"
         refused = [text.strip(" .") for text in _REFUSAL.findall(self._printed)][-1:]
         return printable(f"{self._log} says: {refused[0]}. ") if refused else ""
 

@@ -571,7 +571,7 @@ def fill_sentence(
     if not all(_is_spelled(spelling, part) for part in parts):
         raise InputError(
             f"{template.place}: the sentence `{template.name}` with {target} and {attribute} changes letters when it is"
-            f" normalized ({spelling(text)}). Write a space or a form ({{target:genitive}}) beside the slot."
+            f" normalized ({spelling(text)}). Write a space or a form ({{target:genitive}}) next to the slot."
         )
     return text, whole_words(text, *spans[TARGET]), whole_words(text, *spans[ATTRIBUTE])
 

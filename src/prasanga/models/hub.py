@@ -260,7 +260,7 @@ _OTHERS = {
     "*.gguf": "but {file}, for llama.cpp. Use the model that it was made from, or convert it: `AutoModelForCausalLM."
     "from_pretrained({folder!r}, gguf_file={file!r}).save_pretrained(folder)`, and AutoTokenizer likewise",
     "0_StaticEmbedding": "but {file}: static vectors, in which no piece sees another. Use a model with a transformer",
-    "[!m]*.safetensors": "but {file}. If it has this model's weights, call it model.safetensors, beside config.json",
+    "[!m]*.safetensors": "but {file}. If it has this model's weights, call it model.safetensors, next to config.json",
     "checkpoint-*/config.json": f"{_INNER} for this checkpoint of the training",
     "0_*/config.json": f"{_INNER} for this model of an old sentence-transformers, and sentence_vector: mean, or what"
     " 1_Pooling/config.json says",

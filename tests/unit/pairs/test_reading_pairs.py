@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas
 import polars as pl
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
@@ -123,7 +124,6 @@ def test_stereoset(tmp_path: Path) -> None:
 @pytest.mark.parametrize("labels", [("stereotype", "unrelated", "anti-stereotype"), (1, 2, 0)])
 def test_stereoset_as_the_hub_exports_it(tmp_path: Path, labels: tuple[Any, ...]) -> None:
     """With a configuration per file: a context without a blank precedes both sentences."""
-    pytest.importorskip("pandas")
     data = json.loads(stereoset(tmp_path).read_text())["data"]
     items = [*data["intrasentence"], *data["intersentence"]]
     sentences = [each["sentence"] for each in items[0]["sentences"]]
@@ -207,7 +207,6 @@ def test_pairs_are_the_same_from_every_format(tmp_path: Path, name: str) -> None
 
 @pytest.mark.parametrize("frame", [PLAIN, HUB], ids=["plain", "hub"])
 def test_pairs_are_the_same_from_every_frame(frame: pl.DataFrame) -> None:
-    pandas = pytest.importorskip("pandas")
     table = frame.to_pandas()
     indexed = pandas.read_csv(io.StringIO(table.drop(columns="votes", errors="ignore").to_csv()))
     repeated = pandas.concat([table[:1], table[1:].reset_index(drop=True)])
