@@ -187,7 +187,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         tables: the study's tables of estimates by method; a method that was not measured is left out. Of CEAT with
             several numbers of draws (`with_fewer_draws`) Table 6 takes N = 1000, every other table the greatest N.
         preset: recommended or paper; decides what the marks mean.
-        language: bn, hi or en; above the columns of Sahoo's tables.
+        language: above the columns of Sahoo's tables. A table of SEAT with a column `language` has several side by side.
 
     Raises:
         InputError: there is no such layout, or the study has no numbers for it.
@@ -202,7 +202,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         return _arrange_ceat(name, ceat, grids.NOT_BY_DRAWS if preset == "paper" else grids.HOLM)
     if name not in SAHOO:
         raise InputError(f"there is no layout {name!r}; `layouts_of` lists the layouts of a study.")
-    return _arrange_languages(name, {language: tables}, preset)
+    return _arrange_languages(name, tables, language, preset)
 
 
 def _choose_draws(name: str, tables: Tables) -> Tables:
@@ -212,20 +212,6 @@ def _choose_draws(name: str, tables: Tables) -> Tables:
         return tables
     n = N_OF_TABLE_6 if name == "sadhu_table6" and N_OF_TABLE_6 in sizes else max(sizes)
     return {**tables, "ceat": tables["ceat"].filter(n_samples=n)}
-
-
-def render_languages(name: str, studies: Mapping[str, Tables], *, preset: str = "recommended") -> WrittenTable:
-    """Return one of Sahoo's tables with several languages side by side, each from a study of its own.
-
-    Args:
-        name: sahoo_table3, sahoo_table4 or sahoo_table9.
-        studies: the tables of estimates of each study, by its language, in the order of the columns.
-        preset: recommended or paper; decides what the marks mean.
-
-    Raises:
-        InputError: a study without the tests.
-    """
-    return _arrange_languages(name, studies, preset).render()
 
 
 def render_ceat(ceat: pl.DataFrame) -> WrittenTable:
@@ -317,13 +303,13 @@ def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     return _arrange_groups("sadhu_table4", "methods", groups, markings, SADHU, **facts)
 
 
-def _arrange_languages(name: str, studies: Mapping[str, Tables], preset: str) -> PaperTable:
-    """Return one of Sahoo's tables: the models of each study, by its language, after those of the one before."""
-    seat = {
-        grids.name_of_language(language): _require_table("seat", tables, name, SAHOO[name])
-        for language, tables in studies.items()
-    }
-    has_p = {key: "p_sentences" in table.columns and table["p_sentences"].count() > 0 for key, table in seat.items()}
+def _arrange_languages(name: str, tables: Tables, language: str, preset: str) -> PaperTable:
+    """Return one of Sahoo's tables: the models of each language, in the order of the table, after each other."""
+    table = _require_table("seat", tables, name, SAHOO[name])
+    several = "language" in table.columns
+    parts = table.partition_by("language", maintain_order=True) if several else [table]
+    seat = {grids.name_of_language(part["language"][0] if several else language): part for part in parts}
+    has_p = {key: "p_sentences" in part.columns and part["p_sentences"].count() > 0 for key, part in seat.items()}
     of_paper = {key: _SEAT_BY_SENTENCES if found else _SEAT_BY_WORDS for key, found in has_p.items()}
     markings = of_paper if preset == "paper" else dict.fromkeys(seat, grids.HOLM)
     return _arrange_groups(name, "seat", seat, markings, SAHOO[name], number=name[-1], large=LARGE)

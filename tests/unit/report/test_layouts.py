@@ -15,7 +15,6 @@ from prasanga.report.paper_tables import (
     layouts_of,
     paper_table,
     render_ceat,
-    render_languages,
     render_layout,
     with_fewer_draws,
 )
@@ -90,8 +89,13 @@ def test_marks_follow_the_preset(seat: pl.DataFrame) -> None:
 
 def test_languages_side_by_side(seat: pl.DataFrame) -> None:
     other = seat.with_columns(model=pl.lit("z"), p_stimuli=0.5, std=pl.lit("pooled"))
-    text = render_languages("sahoo_table3", {"en": {"seat": seat}, "hi": {"seat": other}}).csv
-    assert text.splitlines()[0] == "category,targets,attributes,English a,Hindi z,note"
+    both = pl.concat([part.with_columns(language=pl.lit(name)) for name, part in (("en", seat), ("hi", other))])
+    table = paper_table("sahoo_table3", {"seat": both}, preset="paper")
+    assert table.sheet.columns == (("English", "a"), ("Hindi", "z"))
+    assert [cell.mark for row in table.sheet.rows for cell in row.cells] == ["", "", "*", ""]
+    assert render_layout("sahoo_table3", {"seat": both}).csv.startswith(
+        "category,targets,attributes,English a,Hindi z,note\nGR1,"
+    )
 
 
 def test_effects_of_the_first_draws_are_rows_of_their_own(ceat: pl.DataFrame) -> None:
