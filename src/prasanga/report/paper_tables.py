@@ -1,6 +1,6 @@
 """Tables of a study in the layouts of the papers' tables, and the files next to the page.
 
-The layouts are those of Tables 4, 5 and 6 of Sadhu et al., and 2, 3, 4 and 9 of Sahoo et al. Only what the study
+The layouts are those of Tables 2, 4, 5 and 6 of Sadhu et al., and 2, 3, 4 and 9 of Sahoo et al. Only what the study
 measured is shown. A cell that the paper's table has and the study has not is empty, and a note says why. Marks follow
 the study's preset: by Holm-corrected p_association, or with `paper` by the p of the paper. The other notes are
 `templates/paper_notes.txt.j2`.
@@ -38,8 +38,8 @@ SAHOO: Mapping[str, tuple[str, ...]] = {
 }
 """Tests of each table, in the order of its rows."""
 
-LARGE = 0.8
-"""From here on an effect is large (Cohen; Sadhu et al. 2024, appendix B.1)."""
+COHEN = 0.2, 0.5, 0.8
+"""From where on an effect is small, medium and large (Cohen; Sadhu et al. 2024, appendix B.1, has the last two)."""
 
 N_OF_TABLE_6 = 1000
 """Draws of CEAT by which Table 6 of Sadhu et al. differs from Table 5."""
@@ -51,7 +51,7 @@ _COLUMNS, _LINES = 6, 40
 """Columns of numbers and rows of a part in LaTeX, at most."""
 
 _HEADS = ("Category", "Targets", "Attributes")
-_IN_CSV = {"Test": "category", "Draws": "sample_mode", "Bias type": "bias_type"}
+_IN_CSV = {"Test": "category", "Draws": "sample_mode", "Bias type": "bias_type", "Words": "segment_length"}
 _OF_DRAWS = ("effect_size", "standard_error", "effect_random", "standard_error_random")
 """Columns of CEAT's table that the first draws have as well."""
 
@@ -119,8 +119,8 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
 
     Returns:
         Out of sadhu_table4 (if WEAT, SEAT or log-probability bias measures one of C1 to C9), sadhu_table5 (CEAT of
-        these; sadhu_table6 with N = 1000, both of several N), sahoo_table3, sahoo_table4 and sahoo_table9 (if SEAT
-        measures one of their tests).
+        these; sadhu_table6 with N = 1000, both of several N; with `preset: paper` sadhu_table2, whose gray is of the
+        paper's p), sahoo_table3, sahoo_table4 and sahoo_table9 (if SEAT measures one of their tests).
     """
     running, templates = set(config["categories"]), set(config["seat"]["categories"])
     listed = config["static"]["categories"]
@@ -128,6 +128,7 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
     names = ["sadhu_table4"] if (templates | static | {*config["log_probability"]["categories"]}) & set(SADHU) else []
     if running & set(SADHU):
         sizes = sizes_of(config["associations"]["n_samples"])
+        names += ["sadhu_table2"] if config["preset"] == "paper" else []
         names += ["sadhu_table5"] if set(sizes) - {N_OF_TABLE_6} else []
         names += ["sadhu_table6"] if N_OF_TABLE_6 in sizes else []
     return names + [name for name, tests in SAHOO.items() if templates & set(tests)]
@@ -187,7 +188,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         tables: the study's tables of estimates by method; a method that was not measured is left out. Of CEAT with
             several numbers of draws (`with_fewer_draws`) Table 6 takes N = 1000, every other table the greatest N.
         preset: recommended or paper; decides what the marks mean.
-        language: above the columns of Sahoo's tables. A table of SEAT with a column `language` has several side by side.
+        language: above the columns of Sahoo's tables. A column `language` in the table of SEAT gives several of them.
 
     Raises:
         InputError: there is no such layout, or the study has no numbers for it.
@@ -197,9 +198,10 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         return _arrange_pairs(_require_table(PAIRS.name, tables, name), preset)
     if name == "sadhu_table4":
         return _arrange_methods(tables, preset)
-    if name in ("sadhu_table5", "sadhu_table6"):
+    if name in ("sadhu_table2", "sadhu_table5", "sadhu_table6"):
+        by_draws = preset == "paper" or name == "sadhu_table2"
         ceat = _require_table("ceat", tables, name, SADHU)
-        return _arrange_ceat(name, ceat, grids.NOT_BY_DRAWS if preset == "paper" else grids.HOLM)
+        return _arrange_ceat(name, ceat, grids.NOT_BY_DRAWS if by_draws else grids.HOLM)
     if name not in SAHOO:
         raise InputError(f"there is no layout {name!r}; `layouts_of` lists the layouts of a study.")
     return _arrange_languages(name, tables, language, preset)
@@ -249,7 +251,7 @@ def _arrange(
             cells.append(sheets.Cell() if row is None or reason else cell(head[0], key, row))
             if of_column and reason:
                 said.append(f"{' '.join(filter(None, head))}: {reason}")
-                missing.setdefault(said[-1], []).append(", ".join([labels[0], *labels[3:]]))
+                missing.setdefault(said[-1], []).append(", ".join([labels[0], *labels[3:]] if labels[2:] else labels))
         rows.append(sheets.Row(labels, tuple(cells), "; ".join(said)))
     few = any(each.words for row in rows for each in row.cells)
     listed = [f"{sheets.MISSING} {', '.join(where)}: {reason}." for reason, where in missing.items()]
@@ -261,22 +263,30 @@ def _arrange(
 def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> PaperTable:
     """Return the estimates of CEAT: a line per category and sample mode, a column per model and segment length.
 
-    Marked by words, primary estimates come first, since single lengths are not tested.
+    Marked by words, primary estimates come first, since single lengths are not tested. In Table 2 lines and columns
+    change places, and what has a mark is gray; in Tables 5 and 6 what is large is.
     """
-    grid, rows = grids.grid_of(ceat), grids.split_draws(ceat)
-    found = rows.rows_by_key(["model", "segment_length"], named=True, include_key=True)
+    grid, key = grids.grid_of(ceat), ["category", "sample_mode", "model", "segment_length"]
+    found = grids.split_draws(ceat).rows_by_key(key, named=True, unique=True)
     lengths = [*([grids.MEAN] * (marking is grids.HOLM)), *grid.lengths]
-    columns: Columns = {
-        place: {(row["category"], row["sample_mode"]): row for row in found.get(place, ())}
-        for place in product(grid.models, lengths)
-    }
-    modes = sorted(set(rows["sample_mode"]))
-    lines = {(each.name, mode): (*each, mode) for each, mode in product(grid.categories, modes)}
+    modes, places = sorted({mode for _, mode, *_ in found}), list(product(grid.models, lengths))
+    tests = {(each.name, mode): (*each, mode) for each, mode in product(grid.categories, modes)}
+    heads: tuple[str, ...] = (*_HEADS, "Draws")
+    lines: Mapping[Any, tuple[str, ...]] = tests
+    columns: Columns = {at: {test: found[*test, *at] for test in tests if (*test, *at) in found} for at in places}
+    if name == "sadhu_table2":
+        heads, lines = ("Model", "Words"), {at: at for at in places}
+        columns = {test: {at: columns[at][test] for at in places if test in columns[at]} for test in tests}
+
+    def cell(_: str, __: Any, row: grids.EstimateRow) -> sheets.Cell:
+        written = _write_effect(row, marking)
+        n = 2 * bool(written.mark) if name == "sadhu_table2" else sum(abs(row["effect_size"]) >= d for d in COHEN)
+        return replace(written, shade=f"gray-{n}" if n and name != "ceat" else "")
+
     sizes = sorted(set(ceat["n_samples"])) if name != "ceat" else ()
-    facts = {"mark": _explain_mark(marking), "conventions": _list_conventions(ceat)}
+    facts = {"mark": _explain_mark(marking), "conventions": _list_conventions(ceat), "cohen": COHEN}
     notes = sheets.write_notes("ceat", number=name[-1], sizes=sizes, **facts)
-    heads = (*_HEADS, "Draws")
-    return _arrange(name, notes, heads, lines, columns, lambda _, __, row: _write_effect(row, marking))
+    return _arrange(name, notes, heads, lines, columns, cell)
 
 
 def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
@@ -312,7 +322,7 @@ def _arrange_languages(name: str, tables: Tables, language: str, preset: str) ->
     has_p = {key: "p_sentences" in part.columns and part["p_sentences"].count() > 0 for key, part in seat.items()}
     of_paper = {key: _SEAT_BY_SENTENCES if found else _SEAT_BY_WORDS for key, found in has_p.items()}
     markings = of_paper if preset == "paper" else dict.fromkeys(seat, grids.HOLM)
-    return _arrange_groups(name, "seat", seat, markings, SAHOO[name], number=name[-1], large=LARGE)
+    return _arrange_groups(name, "seat", seat, markings, SAHOO[name], number=name[-1], large=COHEN[-1])
 
 
 def _arrange_groups(
@@ -341,7 +351,7 @@ def _arrange_groups(
     )
 
     def cell(group: str, _: Any, row: grids.EstimateRow) -> sheets.Cell:
-        bold = macro == "seat" and abs(row["effect_size"]) >= LARGE
+        bold = macro == "seat" and abs(row["effect_size"]) >= COHEN[-1]
         return replace(_write_effect(row, markings[group]), bold=bold)
 
     heads = ("Test" if macro == "seat" else "Category", *_HEADS[1:])

@@ -26,6 +26,8 @@ from prasanga.schema import COLUMNS, HEADINGS, describe_losses
 from prasanga.stats.intervals import FEWEST_WORDS
 
 MINUS, MARK = "\N{MINUS SIGN}", "*"
+GRAYS = {"gray-1": 0.93, "gray-2": 0.82, "gray-3": 0.68}
+"""Shades of the papers' tables, and how light they are in LaTeX; `style.css` has them for the page."""
 
 # --------------------
 # Numbers as text. Each writer returns a dash for null, NaN and infinite.
@@ -124,7 +126,7 @@ class Cell:
         text: of the cell. On the page, `Markup` is HTML, and any other text is escaped.
         mark: written after the text, in CSV as well.
         bold: whether the text is bold.
-        shade: of the heat scale: `zero`, `plus-1` to `plus-5`, `minus-1` to `minus-5`, or `missing`.
+        shade: of the heat scale: `zero`, `plus-1` to `plus-5`, `minus-1` to `minus-5`, or `missing`; or of `GRAYS`.
         order: the value by which a table of the page sorts; empty for nothing, None for the text.
         hover: shown when the cell is pointed at.
         words: used and listed words behind the number, if they are few (`grid.few_words`).
@@ -362,10 +364,10 @@ def markdown_list(sentences: Iterable[str]) -> str:
 
 
 def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: str, label: str) -> str:
-    r"""Write tables for LaTeX (needs booktabs), each a `table*` of one number, with notes below the last one.
+    r"""Write tables for LaTeX, each a `table*` of one number, with notes below the last one.
 
-    The text is ASCII, because pdflatex sets no Bangla and no Devanagari without further packages: words in other
-    scripts are counted.
+    They need booktabs, and colortbl for gray cells. The text is ASCII, because pdflatex sets no Bangla and no
+    Devanagari without further packages: words in other scripts are counted.
 
     Args:
         sheets: the parts of the table.
@@ -374,8 +376,9 @@ def sheets_to_latex(sheets: Sequence[Sheet], notes: Sequence[str], *, caption: s
         label: what \ref calls it.
     """
     parts = [(sheet, group_heads(sheet)) for sheet in sheets]
+    has_gray = any(cell.shade in GRAYS for sheet in sheets for row in sheet.rows for cell in row.cells)
     template = TEMPLATES.overlay(autoescape=False, finalize=None).get_template("table.tex.j2")
-    return template.render(parts=parts, notes=notes, caption=caption, label=label)
+    return template.render(parts=parts, notes=notes, caption=caption, label=label, grays=GRAYS, has_gray=has_gray)
 
 
 def escape_latex(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -11,6 +12,7 @@ from report_tables import SCHEMA, arrange_ceat, estimate
 from tables import read_cases
 
 from prasanga.base.errors import InputError
+from prasanga.report.comparison import read_published
 from prasanga.report.paper_tables import (
     layouts_of,
     paper_table,
@@ -55,6 +57,40 @@ def seat() -> pl.DataFrame:
         estimate("C1", "a", "", "", -0.1, p_association_holm=0.2, p_stimuli=0.004) | {"category": "GR2"},
     ]
     return pl.DataFrame(rows, schema=SCHEMA).drop("segment_length", "sample_mode")
+
+
+@pytest.fixture(scope="module")
+def table_5(project_root: Path) -> pl.DataFrame:
+    """Table 5 of Sadhu et al. as the results of a study, with a p on the side of .005 that its marks say."""
+    printed = read_published(project_root / "resources/published", "sadhu2024").filter(table="5")
+    key = ("model", "segment_length", "sample_mode", "effect_size")
+    return arrange_ceat(
+        pl.DataFrame(
+            [
+                estimate("C1", *(row[name] for name in key), p_draws=0.004 if row["significant"] else 0.006)
+                | {"category": row["category"]}
+                for row in printed.iter_rows(named=True)
+            ],
+            schema=SCHEMA,
+        )
+    )
+
+
+def test_tables_2_and_5_have_the_grays_and_marks_of_the_paper(table_5: pl.DataFrame) -> None:
+    """The discriminator's C1 to C3, MuRIL's C9 and the number of cells with an asterisk are read in the paper."""
+    table = paper_table("sadhu_table5", {"ceat": table_5}, preset="paper")
+    rows = {row.labels[0]: row.cells[4:8] for row in table.sheet.rows if row.labels[3] == "random"}
+    said = {name: [(cell.text, cell.shade, cell.mark) for cell in rows[name]] for name in ("C1", "C2", "C3")}
+    assert said["C1"] == [("+0.551", "gray-2", ""), *((d, "gray-1", "") for d in ("+0.466", "+0.462", "+0.453"))]
+    assert said["C2"][:2] == [("−0.271", "gray-1", ""), ("−0.179", "", "")]
+    assert said["C3"] == [("−0.003", "", "*"), ("+0.009", "", "*"), ("+0.023", "", ""), ("+0.018", "", "")]
+    assert next(iter(table.sheet.rows)).cells[0].shade == "gray-3"
+    assert r"\cellcolor[gray]{0.68}+1.225 &" in table.render().tex
+    sheet = paper_table("sadhu_table2", {"ceat": table_5}, preset="paper").sheet
+    assert sheet.columns[:3] == (("C1", "fixed"), ("C1", "random"), ("C2", "fixed"))
+    (muril,) = (row for row in sheet.rows if row.labels == ("muril_large_cased", "9"))
+    assert [(cell.text, cell.shade) for cell in muril.cells[-2:]] == [("−0.009", "gray-2"), ("−0.022", "")]
+    assert sum(cell.shade != "" for row in sheet.rows for cell in row.cells) == 13
 
 
 def test_models_keep_their_order_and_lengths_and_modes_are_sorted(ceat: pl.DataFrame) -> None:
