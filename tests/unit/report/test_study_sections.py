@@ -91,7 +91,8 @@ def test_every_method_names_keys_of_the_config_alone() -> None:
 def test_pdflatex_sets_all_figures_and_tables(tmp_path: Path) -> None:
     names = [name_of(figure.file, category="লিঙ্গ", model="gpt_2%") for figure in all_figures()]
     shown = "\n".join(unescape(re.sub("</?pre.*?>", "", part.widget)) for part in gallery(*names).parts)
-    tables = "\n".join(path.read_text("utf-8") for path in sorted((Path(__file__).parent / "golden").glob("*.paper.tex")))
+    golden = Path(__file__).parent / "golden"
+    tables = "\n".join(path.read_text(encoding="utf-8") for path in sorted(golden.glob("*.paper.tex")))
     page = r"\documentclass[11pt,twocolumn]{article}\usepackage[demo]{graphicx}\usepackage{booktabs,colortbl}"
     (tmp_path / "t.tex").write_text(f"{page}\\begin{{document}}{shown}{tables}\\end{{document}}", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "t.tex"]
