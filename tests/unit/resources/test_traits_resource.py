@@ -20,7 +20,7 @@ from prasanga.text import normalize
 RESOURCES = Path(__file__).parents[3] / "resources"
 TRAITS = RESOURCES / "traits" / "bn"
 NUMBER_OF_TRAITS = {"positive": 110, "negative": 70}
-WORDS_OF_SENTENCE = {"S4": range(13, 18), "S5": range(28, 38)}
+WORDS_OF_SENTENCE = {"S4": range(18, 28), "S5": range(28, 38)}
 TERMS = ("ছেলে", "পুরুষ", "যুবক", "বালক", "মেয়ে", "নারী", "যুবতী", "বালিকা")
 TARGETS = {
     "{target:plural}": "nominative",
@@ -193,6 +193,10 @@ class TestFile:
     def test_lengths(self, polarity: str) -> None:
         lengths = [(word, structure, len(SLOT.sub("_", text).split())) for word, structure, text in sentences(polarity)]
         assert [each for each in lengths if each[2] not in WORDS_OF_SENTENCE[each[1]]] == []
+
+    def test_s4_is_two_or_three_sentences(self, polarity: str) -> None:
+        """Table 3 of Sadhu et al.: multiple sentences."""
+        assert {len(re.findall("[।?!]", trait["S4"])) for trait in traits_of(polarity)} == {2, 3}
 
     def test_only_bangla_letters_and_ordinary_punctuation(self, polarity: str) -> None:
         for word, structure, text in sentences(polarity):
