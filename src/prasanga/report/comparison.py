@@ -182,7 +182,7 @@ def compare(
 _OURS = pl.Schema(
     {
         **dict.fromkeys(("method", "category", "model", "sample_mode", "segment_length", "note"), pl.String()),
-        **dict.fromkeys(("measured", "ci_low", "ci_high"), pl.Float64()),
+        **dict.fromkeys(("measured", "ci_low", "ci_high", "p_draws", "p_sentences"), pl.Float64()),
         **{"n_samples": pl.Int64(), "exchanged": pl.Boolean(), "language": pl.String(), "set": pl.String()},
     }
 )

@@ -1,0 +1,158 @@
+"""Claims of the papers: what their own tables say of each sentence, and a verdict of each kind on small made tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+
+from prasanga.extras.claims import CLAIMS_SCHEMA, judge_claims
+from prasanga.report.comparison import mode_of_printed, read_percentages, read_published
+from prasanga.schema import TABLES
+
+MEASURED = dict.fromkeys(("measured", "ci_low", "ci_high", "p_draws", "p_sentences"), pl.Float64)
+MEASURED |= dict.fromkeys(("difference_q1", "difference_median", "difference_q3"), pl.Float64)
+
+SADHU = {
+    # counted in Tables 5 and 6: asterisks in all, in the columns of 9 and 25 words, of 9, of more than 75
+    "n-significance": ("holds", "1 of 1 above, 0 not, 0 open, 1 needed; 6 33.0 against 5 13.0"),
+    "significant": ("holds", "275 of 288 below, 13 not"),
+    "short-insignificant": ("holds", "1 of 1 above, 0 not, 0 open, 1 needed; 9.0 against 4.0"),
+    "longer-more-significant": ("holds", "1 of 1 below, 0 not, 0 open, 1 needed; 2.0 against 5.0"),
+    # XLM-RoBERTa's C1 (.279 and .493; .273 and .51) and C2, fixed; MuRIL's C9, fixed (-.009 and -.213)
+    "not-drastic": ("holds", "68 of 72 within, 4 not"),
+    "n-effect": ("holds", "288 of 288 within, 0 not"),
+    "muril-context": ("holds", "3 of 3 above"),
+    "prior-widens": ("cannot be told", "no such numbers"),
+}
+SAHOO = {
+    # Table 2: 50 - 45.96 = 4.04, 4.54 and 4.86 against 5.32, 5.64, 5.57, 9.93, 12.21
+    "english-near-50": ("holds", "15 of 15 below"),
+    "mt5-antistereo": ("holds", "10 of 14 below, 4 not"),
+    "english-above-hindi": ("holds", "7 of 8 above, 1 not, 0 open, 5 needed; means 6.51 against 4.47; en Muril 5.32"),
+    "gender-hindi": ("holds", "7 of 7 below"),  # Bernice has 51.53 as well
+    "religion-languages": ("holds", "6 of 8 above, 2 not"),
+    # Table 3
+    "career-indian-models": ("holds", "28 of 28 above"),
+    "mgpt-career": ("cannot be told", "0 of 1 below, 0 not, 1 open, 1 needed; ? against 1.0"),
+    "career-muslim": ("holds", "12 of 18 above, 6 not"),
+    "career-men": ("does not hold", "8 of 18 within, 10 not"),
+    "career-women": ("holds", "1 of 1 above, 0 not, 0 open, 1 needed; 0.343 against 0.279"),
+    "violence-muslim": ("holds", "13 of 18 above, 5 not"),
+    "violence-mgpt": ("holds", "2 of 2 above, 0 not, 0 open, 2 needed; mGPT 0.559 against IndicBert 0.378"),
+    "violence-hindi-smaller": ("does not hold", "7 of 16 below, 9 not"),
+    # Table 4
+    "caste-women-english": ("holds", "16 of 20 below, 4 not"),
+    "caste-upper": ("holds", "32 of 36 above, 4 not"),
+    "caste-mbart": ("does not hold", "2 of 4 below, 2 not, 0 open, 4 needed; GC5 en -0.152 against 0.0; GC5 hi 0.237"),
+    # Table 9
+    "age-xlmr": ("holds", "12 of 12 within"),
+    "age-women": ("holds", "11 of 12 below, 1 not, 0 open, 10 needed; means -0.374 against 0.0; GA3 hi Muril 0.527"),
+    "age-young": ("holds", "25 of 36 above, 11 not"),
+}
+
+
+@pytest.fixture(scope="module")
+def published(project_root: Path) -> Path:
+    return project_root / "resources/published"
+
+
+def printed_cells(published: Path, paper: str) -> pl.DataFrame:
+    """Every printed number, and none of ours."""
+    effects, percentages = read_published(published, paper), read_percentages(published, paper)
+    rows = [
+        effects.with_columns(published="effect_size"),
+        percentages.with_columns(published="percentage", category="bias_type"),
+    ]
+    cells = pl.concat(rows, how="diagonal").rename({"model": "published_model", "significant": "published_significant"})
+    ours = {name: pl.lit(None, kind) for name, kind in {"model": pl.String, **MEASURED}.items()}
+    return cells.with_columns(mode_of_printed(), **ours)
+
+
+@pytest.mark.parametrize(("paper", "counted"), [("sadhu2024", SADHU), ("sahoo2024", SAHOO)])
+def test_what_the_papers_say_by_their_own_tables(
+    published: Path, paper: str, counted: dict[str, tuple[str, str]], tmp_path: Path
+) -> None:
+    claims = judge_claims(published, paper, printed_cells(published, paper), tmp_path)
+    assert claims.schema == CLAIMS_SCHEMA
+    assert claims["id"].is_unique().all()
+    assert len(claims) >= {"sadhu2024": 12, "sahoo2024": 10}[paper]
+    assert set(claims["by_ours"]) == {"cannot be told"}  # nothing is measured
+    found = {row["id"]: row for row in claims.iter_rows(named=True)}
+    for name, (verdict, numbers) in counted.items():
+        assert (name, found[name]["by_the_paper"]) == (name, verdict)
+        assert found[name]["printed"].startswith(numbers)
+
+
+def judge(
+    folder: Path, claim: dict[str, Any], *measured: tuple[str, str, float | None, float, float]
+) -> tuple[str, str]:
+    """The verdict on a claim by cells of (model, category, number, interval), and its numbers."""
+    whole = {"id": "a", "place": "section 1", "says": "It is so.", "right": 0, "is": "above", **claim}
+    (folder / "claims.yaml").write_text(yaml.safe_dump({"sahoo2024": [whole]}), encoding="utf-8")
+    rows = [
+        {"method": "seat", "published_model": model, "model": f"my-{model}", "category": category, "alpha": 0.01}
+        | {"language": "hi", "doubts": "", "published_significant": False, "published": 1.0}
+        | ({} if number is None else {"measured": number, "ci_low": low, "ci_high": high})
+        for model, category, number, low, high in measured
+    ]
+    schema = {**TABLES["comparison"].polars, "alpha": pl.Float64, "doubts": pl.String}
+    cells = pl.DataFrame([dict.fromkeys(schema) | row for row in rows], schema=schema, orient="row")
+    row = judge_claims(folder, "sahoo2024", cells, folder).row(0, named=True)
+    return row["by_ours"], row["measured"]
+
+
+A, B = ("one", "GR1", 0.5, 0.3, 0.8), ("two", "GR1", 0.4, -0.1, 0.9)
+BELOW, GONE = ("three", "GR1", -0.5, -0.8, -0.3), ("four", "GR1", None, 0, 0)
+
+
+def test_verdicts_by_the_intervals_of_cells(tmp_path: Path) -> None:
+    two = judge(tmp_path, {}, A, B)
+    assert two == ("cannot be told", "1 of 2 above, 0 not, 1 open, 2 needed; one 0.5 against 0.0; two 0.4 against 0.0")
+    assert judge(tmp_path, {"for": "some"}, A, B, BELOW)[0] == "holds"
+    assert judge(tmp_path, {"for": "most"}, A, A, BELOW)[0] == "holds"
+    assert judge(tmp_path, {}, A, BELOW, GONE)[0] == "does not hold"  # whatever the fourth model does
+    assert judge(tmp_path, {}, A, GONE)[0] == "cannot be told"
+    assert judge(tmp_path, {"interval": False}, A, B)[0] == "holds"
+    assert judge(tmp_path, {"where": {"model": ["five"]}}, A) == (
+        "cannot be told",
+        "0 of 1 above, 0 not, 1 open, 1 needed",
+    )
+
+
+def test_two_sides_are_compared_by_the_interval_of_their_difference(tmp_path: Path) -> None:
+    sides: dict[str, Any] = {"left": {"model": ["one"]}, "right": {"model": "others"}}
+    # .5 - .2 - sqrt((.5 - .3)^2 + (.3 - .2)^2) = .076
+    assert judge(tmp_path, sides, A, ("two", "GR1", 0.2, 0.1, 0.3))[0] == "holds"
+    assert judge(tmp_path, {**sides, "by": 0.08}, A, ("two", "GR1", 0.2, 0.1, 0.3))[0] == "cannot be told"
+    # .5 - .2 + sqrt((.8 - .5)^2 + (.2 - .1)^2) = .616
+    assert judge(tmp_path, {**sides, "by": 0.62}, A, ("two", "GR1", 0.2, 0.1, 0.3))[0] == "does not hold"
+    assert judge(tmp_path, {**sides, "is": "below"}, BELOW, A, ("one", "GR1", -0.6, -0.7, -0.5))[0] == "does not hold"
+
+
+def test_distances_and_summaries(tmp_path: Path) -> None:
+    size: dict[str, Any] = {"from": 0, "right": 0.2}
+    assert judge(tmp_path, size, BELOW)[0] == "holds"  # its size is .3 to .8
+    assert judge(tmp_path, size, B)[0] == "cannot be told"  # 0 to .9
+    cells = [A, ("one", "GR2", 0.1, 0.1, 0.1), ("two", "GR1", 0.5, 0.5, 0.5), ("two", "GR2", 0.3, 0.3, 0.3)]
+    wider = {"steps": {"range": ["model"]}, "left": {"model": ["one"]}, "right": {"model": "others"}, "interval": False}
+    assert judge(tmp_path, wider, *cells) == (
+        "holds",
+        "1 of 1 above, 0 not, 0 open, 1 needed; one 0.4 against two 0.2",
+    )
+    assert judge(tmp_path, wider, *cells, ("two", "GR3", None, 0, 0))[0] == "cannot be told"
+
+
+def test_claims_about_sentence_structures_use_the_tables_of_the_study(tmp_path: Path) -> None:
+    claim = {"table": "structure_differences", "value": "ratio", "where": {"model": ["one"]}, "right": 1, "of": 2}
+    assert judge(tmp_path, claim, A) == ("cannot be told", "no such numbers")
+    path = tmp_path / "results/likelihoods/structure_differences.parquet"
+    path.parent.mkdir(parents=True)
+    row = {"model": "my-one", "structure_1": "S1", "ratio": 1.5, "ratio_low": 1.2, "ratio_high": 1.9}
+    pl.DataFrame([{**row, "structure_2": "S2"}]).write_parquet(path)
+    assert judge(tmp_path, claim, A)[0] == "cannot be told"  # one of two
+    pl.DataFrame([{**row, "structure_2": name} for name in ("S2", "S3")]).write_parquet(path)
+    assert judge(tmp_path, claim, A)[0] == "holds"
