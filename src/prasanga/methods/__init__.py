@@ -1,13 +1,16 @@
 """The methods that a study can measure, one record each: what asks for a method, what its jobs run on, its tables.
 
 Rules, downloads, page and cards take names, labels, paths and families of tests from here. To add a method, write the
-function that measures it, a rule, and a record here. This module imports nothing of ours, and is quick to import.
+function that measures it, a rule, and a record here. `tables.tsv` lists the tables that not every method of word
+associations has. This package imports nothing of ours, and is quick to import.
 """
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 Unit: TypeAlias = Literal["embedded models", "masked models", "vectors", "scored models"]
@@ -95,23 +98,21 @@ def _read_entry(config: Mapping[str, Any], key: str) -> Any:
 
 _STRENGTH = "calibration.repetitions"
 
+_LISTED: dict[str, list[Table]] = {}
+with Path(__file__).with_name("tables.tsv").open(encoding="utf-8") as _file:
+    for _row in csv.DictReader(_file, delimiter="\t"):
+        _LISTED.setdefault(_row.pop("method"), []).append(Table(**_row))
+
 
 def _of_words(
-    name: str,
-    label: str,
-    stage: Stage,
-    *others: Table,
-    by_template: bool = False,
-    has_strength: bool = False,
-    **more: Any,
+    name: str, label: str, stage: Stage, *, by_template: bool = False, has_strength: bool = False, **more: Any
 ) -> Method:
-    """Return a method that measures word associations: its tables are its estimates, each word, and further ones.
+    """Return a method that measures word associations: its tables are its estimates, each word, and those listed.
 
     Args:
         name: of the method.
         label: what it is called within a sentence.
         stage: the stage that measures it.
-        others: its further tables.
         by_template: whether its words are in templates, with the effect in each.
         has_strength: whether biases of known size are planted in its vectors or scores.
         more: of the method.
@@ -128,29 +129,13 @@ def _of_words(
         said, path = f"{label}, the strength of bias that would have been found", f"calibration/{name}"
         tables.append(Table(strength, path, f"{strength}.csv", said, key=_STRENGTH))
     called = f"{label[0].upper()}{label[1:]}"
-    return Method(name, called, stage, tables=(*tables, *others), in_family=True, **more)
+    return Method(name, called, stage, tables=(*tables, *_LISTED.get(name, ())), in_family=True, **more)
 
 
 CEAT = _of_words(
     "ceat",
     "CEAT",
     "associations",
-    Table(
-        "differences",
-        "associations/ceat_differences",
-        "ceat_differences.parquet",
-        "CEAT, differences between lengths and between models",
-    ),
-    Table("settling", "associations/ceat_settling", "ceat_settling.parquet", "CEAT, where effects settle"),
-    Table(
-        "convergence", "associations/ceat_convergence", "ceat_convergence.parquet", "CEAT, effects as draws are added"
-    ),
-    Table(
-        "multiverse",
-        "associations/multiverse",
-        "multiverse.csv",
-        "CEAT, SEAT and WEAT, every estimate under all choices that the vectors allow",
-    ),
     has_strength=True,
     key="categories",
     unit="embedded models",
@@ -207,16 +192,7 @@ STRUCTURES = Method(
     "likelihoods",
     "log_probability.traits",
     "masked models",
-    (
-        Table(
-            "structures",
-            "likelihoods/structures",
-            "structures_spread.csv",
-            "traits in sentence structures, their spread",
-        ),
-        Table("structure_differences", "likelihoods/structure_differences"),
-        Table("traits", "likelihoods/traits", "traits.parquet", "traits in sentence structures, every score"),
-    ),
+    tuple(_LISTED["structures"]),
 )
 
 PAIRS = Method(
@@ -225,33 +201,7 @@ PAIRS = Method(
     "likelihoods",
     "pairs.sets",
     "scored models",
-    (
-        Table(
-            "bias_percentages",
-            "likelihoods/bias_percentages",
-            "bias_percentages.csv",
-            "sentence pairs, every bias percentage with all its columns",
-        ),
-        Table(
-            "pair_differences",
-            "likelihoods/pair_differences",
-            "pair_differences.parquet",
-            "sentence pairs, the difference of scores of each",
-        ),
-        Table(
-            "pair_statistics",
-            "pairs/statistics",
-            "pair_statistics.csv",
-            "sentence pairs, lengths, labels and bias types of each set",
-        ),
-        Table(
-            "pair_strength",
-            "calibration/pairs",
-            "pair_strength.csv",
-            "sentence pairs, the strength of stereotype that would have been found",
-            key=_STRENGTH,
-        ),
-    ),
+    tuple(_LISTED["pairs"]),
     docs="pairs.md",
     published_as="pairs",
 )
