@@ -27,6 +27,7 @@ from prasanga.models.hub import require_unchanged
 from prasanga.models.packaged import ModelOptions
 from prasanga.pairs.preferences import SCORES as PAIR_SCORES
 from prasanga.pairs.preferences import SENTENCE_SCORES
+from prasanga.schema import TABLES
 
 if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
@@ -66,19 +67,18 @@ class _Kind(NamedTuple):
     block: int
 
 
-def _keep(scores: pl.Schema) -> pa.Schema:
-    """Return the columns of a store of scores."""
-    kinds = (
-        pa.float64() if kind.is_float() else pa.int64() if kind.is_integer() else pa.string()
-        for kind in scores.values()
-    )
-    return pa.schema([pa.field("id", pa.string(), nullable=False), *zip(scores, kinds, strict=True)])
-
-
 _ENDS = [pl.col(role).list.get(place).alias(f"{role}_{place}") for role in ("target", "attribute") for place in (0, 1)]
 # The sets that are published, and the lists of this project, are one block.
-PAIRS = _Kind("pairs", ("language", "first", "second"), ("which", "measures", *_PAIR_CHOICES), _keep(PAIR_SCORES), 2048)
-SENTENCES = _Kind("sentences", ("text", *_ENDS), ("which", "pieces"), _keep(SENTENCE_SCORES), 1 << 15)
+PAIRS = _Kind(
+    "pairs",
+    ("language", "first", "second"),
+    ("which", "measures", *_PAIR_CHOICES),
+    TABLES["kept_pair_scores"].arrow(PAIR_SCORES),
+    2048,
+)
+SENTENCES = _Kind(
+    "sentences", ("text", *_ENDS), ("which", "pieces"), TABLES["kept_sentence_scores"].arrow(SENTENCE_SCORES), 1 << 15
+)
 
 
 # --------------------

@@ -330,7 +330,8 @@ def write_mark(first: list[str], second: list[str]) -> str:
 # breaks in it, because a decoder would score them as pieces; both are reported as changed, everything else as kept.
 
 
-KINDS = {row["kind"]: row["meaning"] for row in read_rows(Path(__file__).with_name("oddities.tsv"))}
+_ODDITIES = read_rows(Path(__file__).with_name("oddities.tsv"))
+KINDS = {row["kind"]: row["meaning"] for row in _ODDITIES}
 """Every kind of finding, and what it says."""
 
 #: More modified words than this, in both sentences together, and the pair is reported as not minimally distant.
@@ -340,26 +341,13 @@ LINE_BREAK = r"\s*[\n\r\x0b\x0c\x85\u2028\u2029]\s*"
 _KEPT = "kept"
 _NUKTAS = str.maketrans("", "", "\u093c\u09bc")
 
-# Kind -> what is odd about a sentence, in any language.
-_PATTERNS = {
-    "several-blanks": r"[^\S\n]{2,}",
-    "other-blank": r"[^\S \t\n]",
-    "invisible-character": r"[\p{Cf}--[\u200c\u200d]]",
-    "replacement-character": r"\ufffd",
-    "curly-quote": r"[\u2018-\u201f]",
-    "blank-before-stop": r"\s[।॥|.!?,;]",
-    "double-danda": r"॥|।।",
-    "no-blank-after-stop": r"(?<!\S)\S*[\p{L}\p{M}][।॥|]\p{L}\S*",
-}
-_BAR = {"bar-for-danda": r"(?<!\|)\|(?!\|)"}
 _SCRIPTS = {"bn": r"\p{Script=Bengali}", "hi": r"\p{Script=Devanagari}", "en": r"\p{Script=Latin}"}
+# Language -> kind -> what is odd about a sentence. In English a bar is no danda.
 _IN_SENTENCE = {
     language: {
-        kind: regex.compile(pattern, regex.VERSION1)
-        for kind, pattern in (
-            *(_PATTERNS | ({} if language == "en" else _BAR)).items(),
-            ("other-script", rf"[\p{{L}}--{script}]\p{{M}}*(?:\p{{L}}\p{{M}}*)*"),
-        )
+        row["kind"]: regex.compile(row["pattern"].replace("{script}", script), regex.VERSION1)
+        for row in _ODDITIES
+        if row["pattern"] and (language, row["kind"]) != ("en", "bar-for-danda")
     }
     for language, script in _SCRIPTS.items()
 }

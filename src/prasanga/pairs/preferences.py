@@ -34,27 +34,14 @@ FEWEST_PAIRS = 20
 FEWEST_OF_A_LABEL = 10
 
 
-SCORES = pl.Schema(
-    {
-        **dict.fromkeys(("score_first", "score_second"), pl.Float64()),
-        **dict.fromkeys(("n_first", "n_second"), pl.Int64()),
-        **dict.fromkeys(("left_out", "kind", "measure", "reduction", "pieces"), pl.String()),
-        **dict.fromkeys(("punctuation", "unknown", "model"), pl.String()),
-    }
-)
+SCORES = pl.Schema([*TABLES["kept_pair_scores"].polars.items()][1:])
 """Columns that `prasanga.likelihoods.score_pairs` adds to pairs."""
 
 SPANS = pl.Schema({"text": pl.String(), "target": pl.List(pl.Int64), "attribute": pl.List(pl.Int64)})
 """Columns of a sentence: its text, normalized as the study's texts are, and the characters [start, end) of its target
 and attribute."""
 
-SENTENCE_SCORES = pl.Schema(
-    {
-        **dict.fromkeys(("fill", "prior"), pl.Float64()),
-        **dict.fromkeys(("n_pieces", "n_attribute_pieces"), pl.Int64()),
-        **dict.fromkeys(("left_out", "left_out_role"), pl.String()),
-    }
-)
+SENTENCE_SCORES = pl.Schema([*TABLES["kept_sentence_scores"].polars.items()][1:])
 """Columns of the score of a word in a sentence (`prasanga.likelihoods.scoring`).
 
 `n_pieces` counts the pieces of the target, of which `first` scores one.
@@ -204,13 +191,7 @@ def check_clusters(source: object, pairs: pl.DataFrame) -> None:
 # What a set of pairs consists of: the numbers of the paper's Table 6 (Sahoo et al. 2024, Appendix E), for any set.
 
 
-SCHEMA = pl.Schema(
-    {
-        **dict.fromkeys(("language", "subset", "statistic", "category"), pl.String),
-        "value": pl.Float64,
-        "n_pairs": pl.Int64,
-    }
-)
+SCHEMA = pl.Schema([*TABLES["pair_statistics"].polars.items()][:-1])
 
 
 def statistics(pairs: pl.DataFrame) -> pl.DataFrame:

@@ -42,7 +42,7 @@ from prasanga.base.formats import (
     walk_json,
 )
 from prasanga.base.io import as_frame, read_rows
-from prasanga.base.yaml import suggest
+from prasanga.base.yaml import load_yaml, suggest
 from prasanga.pairs.alignment import LINE_BREAK, MOST_WORDS, align_words, find_wrong_marks, list_oddities
 from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL, SIDES, check_clusters
 from prasanga.schema import TABLES
@@ -141,44 +141,12 @@ def _is_distinct(records: pl.DataFrame, column: str) -> bool:
     return column in records.columns and records[column].is_unique().all() and "" not in records[column]
 
 
-_LABEL = "stereo_antistereo"
-_INDIBIAS = {
-    "en": ("modified_eng_sent_more", "modified_eng_sent_less"),
-    "hi": ("sent_more_hindi", "sent_less_hindi"),
-}
-_HUB_TYPES = (
-    *("race-color", "socioeconomic", "gender", "disability", "nationality", "sexual-orientation"),
-    *("physical-appearance", "religion", "age"),
-)
-TABLE_LAYOUTS = (
-    Layout("prasanga", ("pair_id", "language", "bias_type", "label"), {"": ("first", "second")}),
-    Layout(
-        "indibias",
-        ("bias_type", _LABEL),
-        _INDIBIAS,
-        pair_ids=("index", "id", ""),
-        label=_LABEL,
-        from_tuples=("religion", "caste"),
-    ),
-    Layout(
-        "crows-pairs",
-        (_LABEL, "bias_type"),
-        {"": ("sent_more", "sent_less")},
-        pair_ids=("", "id", "index"),
-        label=_LABEL,
-        one_language=True,
-        codes={_LABEL: LABELS, "bias_type": _HUB_TYPES},
-        more_is_first=True,
-    ),
-)
-"""The layouts of a record per pair."""
-
 _GOLD_LABELS = ("stereotype", "anti-stereotype")
 _GOLD_CODES = {"0": "anti-stereotype", "1": "stereotype", "2": "unrelated"}  # of the hub's export
-STEREOSET = Layout("stereoset", ("id", "bias_type", "context"), {"": ("sentences", "sentences")}, one_language=True)
 _STEREOSET_PAIRS = Layout("stereoset", (), {"": _GOLD_LABELS}, one_language=True)
 
-_ALL_LAYOUTS = (*TABLE_LAYOUTS, STEREOSET)
+_LAYOUTS_FILE = Path(__file__).with_name("layouts.yaml")
+_ALL_LAYOUTS = [Layout(**layout) for layout in load_yaml(_LAYOUTS_FILE, _LAYOUTS_FILE.read_text(encoding="utf-8"))]
 LAYOUTS = ("auto", *(layout.name for layout in _ALL_LAYOUTS))
 """Values of `layout`; auto goes by the names of the columns."""
 
@@ -567,7 +535,7 @@ def read_pair_file(
         )
     if records.is_empty():
         raise InputError(f"{source}: no pairs. Write at least one after the header (docs/pairs.md).")
-    if chosen is STEREOSET:
+    if chosen.name == _STEREOSET_PAIRS.name:
         chosen, records = _STEREOSET_PAIRS, list_stereoset_pairs(source, records)
     pairs = chosen.find_pairs(records, (wanted or [spoken])[0])
     _refuse_mistakes(source, pairs, chosen)
@@ -589,7 +557,7 @@ def read_pair_file(
 
 def _fill_frame(records: pl.DataFrame, language: str) -> pl.DataFrame:
     """Return the records of a frame with what a file in our own layout must say and a frame need not."""
-    if not {"first", "second"} <= {*records.columns} or _LABEL in records.columns:
+    if not {"first", "second"} <= {*records.columns} or "stereo_antistereo" in records.columns:
         return records
     said = {"label": "stereo", "bias_type": "not stated", "language": language}
     number = pl.int_range(1, pl.len() + 1).cast(pl.String)
