@@ -68,17 +68,11 @@ class _Kind(NamedTuple):
 
 
 _ENDS = [pl.col(role).list.get(place).alias(f"{role}_{place}") for role in ("target", "attribute") for place in (0, 1)]
+_PAIR_COLUMNS = TABLES["kept_pair_scores"].arrow(PAIR_SCORES)
+_SENTENCE_COLUMNS = TABLES["kept_sentence_scores"].arrow(SENTENCE_SCORES)
 # The sets that are published, and the lists of this project, are one block.
-PAIRS = _Kind(
-    "pairs",
-    ("language", "first", "second"),
-    ("which", "measures", *_PAIR_CHOICES),
-    TABLES["kept_pair_scores"].arrow(PAIR_SCORES),
-    2048,
-)
-SENTENCES = _Kind(
-    "sentences", ("text", *_ENDS), ("which", "pieces"), TABLES["kept_sentence_scores"].arrow(SENTENCE_SCORES), 1 << 15
-)
+PAIRS = _Kind("pairs", ("language", "first", "second"), ("which", "measures", *_PAIR_CHOICES), _PAIR_COLUMNS, 2048)
+SENTENCES = _Kind("sentences", ("text", *_ENDS), ("which", "pieces"), _SENTENCE_COLUMNS, 1 << 15)
 
 
 # --------------------

@@ -100,6 +100,7 @@ _STRENGTH = "calibration.repetitions"
 
 _LISTED: dict[str, list[Table]] = {}
 with Path(__file__).with_name("tables.tsv").open(encoding="utf-8") as _file:
+    _row: dict[str, Any]
     for _row in csv.DictReader(_file, delimiter="\t"):
         _LISTED.setdefault(_row.pop("method"), []).append(Table(**_row))
 
