@@ -58,6 +58,18 @@ _COMPRESSIONS: Mapping[str, _Compression] = {
 COMPRESSED = tuple(_COMPRESSIONS)
 """The usual endings of compressed files, which are recognized by their first bytes."""
 
+with Path(__file__).with_name("formats.tsv").open(encoding="utf-8") as _file:
+    _KINDS = {row["kind"]: row for row in csv.DictReader(_file, delimiter="\t", quoting=csv.QUOTE_NONE)}
+_SIGNATURES = {
+    signature.encode().decode("unicode_escape").encode("latin-1"): kind
+    for kind, row in _KINDS.items()
+    for signature in row["signatures"].split()
+}
+"""Kinds of files that are known by their first bytes. What is compressed twice is an archive.
+
+`formats.tsv` has, for each kind that is not read, what it is called, what to do, and the command that does it (see
+`convert`), if there is one.
+"""
 _SKIPPABLE_FRAMES = tuple(bytes([byte]) + b"\x2a\x4d\x18" for byte in range(0x50, 0x60))  # of zstandard, without text
 
 
@@ -65,7 +77,7 @@ class Content(NamedTuple):
     """What a file is.
 
     Attributes:
-        kind: a format of corpora, text, jsonl, json, table, conllu, parquet or dataset (Arrow); or one of `_REFUSED`.
+        kind: a format of corpora, text, jsonl, json, table, conllu, parquet or dataset (Arrow); or one that is refused.
         compression: ending that says how it is compressed (`.gz`); "" for a plain file.
         dialect: of a table, the arguments of `csv.reader`.
         columns: of a table, the names in its first row, without blanks around them.
@@ -248,16 +260,6 @@ def recognize(head: bytes, name: str | Path = "", field: str = "") -> Content:
     return found._replace(bad_byte=bad_byte, is_text=True)
 
 
-_SIGNATURES: Mapping[bytes, str] = {
-    **dict.fromkeys(
-        (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0"), "archive"
-    ),
-    **dict.fromkeys((b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", rb"{\rtf"), "document"),
-    **dict.fromkeys((b"SQLite format 3\0", b"\x93NUMPY", b"\x89HDF", b"Obj\x01", b"FEA1"), "binary"),
-    **dict.fromkeys((b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5"), "pickle"),
-    **{b"PAR1": "parquet", b"ARROW1": "dataset", b"\xff\xff\xff\xff": "dataset"},
-    **{b"%PDF-": "pdf", b"WARC/": "warc", b"version https://git-lfs.github.com/spec/": "git-lfs"},
-}  # what is compressed twice is an archive
 _CONTROL = bytes([*range(1, 9), *range(14, 27), *range(28, 32), 127])
 _LETTERS = re.compile("[\t\n\r -~\u00a0-\u00ff\u0900-\u0dff\u2000-\u206f]")
 
@@ -482,48 +484,15 @@ def split_rows(path: str | Path, lines: Iterable[str], table: Content) -> Iterat
 # What is not read.
 
 
-_INSTEAD = "and name the new file instead"
-_AS_TEXT = "Extract its text as plain text, or as JSON lines with a field `text`"
-_NO_TIMES = (
-    r"sed -E '1s/^\xEF\xBB\xBF//; /^(NOTE|STYLE|REGION)( .*)?\r?$/,/^[[:space:]]*$/d; "
-    "/^(WEBVTT.*|Kind: .*|Language: .*|[0-9]+|[0-9:.,]+( *-->.*|,[0-9:.]+))[[:space:]]*$/d;"
-    r" s/<[^>]*>//g; s/^([{][0-9]+[}][{][0-9]+[}]|\[[0-9:., >-]+\])//'"
-)
-_NO_STYLES = r"sed -nE 's/\{[^}]*\}//g; s/\\[Nnh]/ /g; s/^Dialogue:([^,]*,){9}//p'"
-_REFUSED: Mapping[str, tuple[str, str, str]] = {
-    "archive": ("an archive", "Unpack it, and name the files in it", ""),
-    "excel": ("an Excel workbook", f"Save it as `CSV UTF-8`, {_INSTEAD}", ""),
-    "document": ("a document of a word processor", f"Save it as plain text (UTF-8), {_INSTEAD}", ""),
-    "pdf": ("PDF", f"Extract its text, {_INSTEAD}", "pdftotext - -"),
-    "markup": ("HTML or XML", _AS_TEXT, ""),
-    "wikiextractor": ("WikiExtractor's output with tags", "Extract it with `--json`, which writes JSON lines", ""),
-    "subtitles": ("subtitles", f"Remove numbers and times, {_INSTEAD}", _NO_TIMES),
-    "dialogue": ("subtitles", f"Keep what is said, {_INSTEAD}", _NO_STYLES),
-    "tokens": ("a list of annotated words", "Write one sentence per line; CoNLL-U needs `# text =` lines", ""),
-    "numbered": ("a list of numbered lines", f"Remove the numbers, {_INSTEAD}", "cut -f {detail}"),
-    "columns": ("columns without names", f"Take out the one with the text, {_INSTEAD}", "cut -f {detail}"),
-    "code": ("LaTeX, SQL or a program", _AS_TEXT, ""),
-    "utf-16": ("{detail}, not UTF-8", f"Save it as UTF-8 (in Excel: `CSV UTF-8`), {_INSTEAD}",
-               "iconv -f {detail} -t UTF-8"),
-    "python": ("what Python prints of a list or dictionary", "Write them as JSON lines, with `json.dumps`", ""),
-    "returns": ("text with old line ends", f"Write line feeds, {_INSTEAD}", "tr '\\r' '\\n'"),
-    "warc": ("a web archive (WARC)", _AS_TEXT, ""),
-    "git-lfs": ("a pointer of Git LFS in place of the file", "Fetch the file itself: `git lfs pull`", ""),
-    "pickle": ("a pickle", "Write its texts as JSON lines", ""),
-    "binary": ("not text", "Convert it to plain text in UTF-8", ""),
-    "empty": ("empty", "Remove it from the config, or restore it", ""),
-}  # fmt: skip
-"""What each kind is called, what to do, and the command that does it (see `convert`), if there is one."""
-
-
 def refuse(path: str | Path, content: Content) -> str:
     """Return what is wrong with a file of a kind that is never read, and what to do; "" for any other kind.
 
     It goes after the file's name: `is subtitles. Remove ...`.
     """
-    if content.kind not in _REFUSED:
+    texts = (_KINDS.get(content.kind, {}).get(name, "") for name in ("said", "remedy", "command"))
+    kind, remedy, command = (text.replace("{detail}", content.detail) for text in texts)
+    if not kind:
         return ""
-    kind, remedy, command = (text.replace("{detail}", content.detail) for text in _REFUSED[content.kind])
     name = PurePosixPath(str(path).removesuffix(content.compression))
     ending = name.suffix if content.kind in ("utf-16", "returns") else ".txt"
     return f"is {kind}. {remedy}" + (f": `{convert(path, command, ending, content.compression)}`." if command else ".")
