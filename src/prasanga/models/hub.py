@@ -22,7 +22,7 @@ from huggingface_hub import constants, errors
 from safetensors import safe_open
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.io import digest_of, read_cache, sha256_of_file, write_cache
+from prasanga.base.io import digest_of, read_cache, read_rows, sha256_of_file, write_cache
 from prasanga.models.packaged import NO_OPTIONS, ModelOptions, read_kind
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -232,42 +232,19 @@ def _explain_missing(name: str, why: str) -> InputError:
 
 _ADAPTER = "adapter_config.json"
 _POINTER, _LONGEST_POINTER = b"version https://git-lfs", 1024
-_MOST_LABELS = 50_000  # transformers makes a name for each: a minute for a million
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
-_NOT_ITS_OWN = {
-    r"\.lora_\w|\.base_layer\.|\.original_module\.": "an adapter that was not merged. Merge it where both are loaded,"
-    " `model.merge_and_unload().save_pretrained(folder)`, and give that folder",
-    r"\.(qweight|qzeros|g_idx|SCB|absmax|quant_state.*|weight_packed|weight_scale\w*)$": "packed numbers (GPTQ, AWQ,"
-    " bitsandbytes). Use the model that they were made from",
-}
+_ELSEWHERE = read_rows(Path(__file__).with_name("elsewhere.tsv"))
+_NOT_ITS_OWN = {row["pattern"]: row["said"] for row in _ELSEWHERE if row["at"] == "weight"}
 """By names of weights that no model has by itself: what they are of, and what to do."""
+_OTHERS = {row["pattern"]: row["said"] for row in _ELSEWHERE if row["at"] == "file"}
+"""By a file in a folder without config.json or weights: what it has instead, and what to do."""
+_ADAPTED = {"CAUSAL_LM": "ForCausalLM", "SEQ_2_SEQ_LM": "ForSeq2SeqLM", "FEATURE_EXTRACTION": ""}
+"""By the task of an adapter, the class of its model: AutoModel..."""
 WITHOUT_HEAD = (
     "it was saved without vocabulary head or decoder, as a sentence encoder or an ELECTRA's discriminator is: it gives"
     " vectors and no probabilities. Use files that were saved with it (of an ELECTRA, its generator), or write stages:"
     " [embeddings] under the model."
 )
-_OLD = (
-    "but weights of another library ({file}), which transformers reads before version 5 only. In an environment with"
-    " `pip install 'transformers<5' tensorflow flax`, `AutoModelForMaskedLM` (of a decoder AutoModelForCausalLM)"
-    " `.from_pretrained({folder!r}, from_{of}=True).save_pretrained({folder!r})`"
-)
-_INNER = "but {file}, which has one. Write path: {folder}/{file}"
-_OTHERS = {
-    "tf_model.h5": _OLD.replace("{of}", "tf"),
-    "flax_model.msgpack": _OLD.replace("{of}", "flax"),
-    "zero_to_fp32.py": "but shards of DeepSpeed. Type `python zero_to_fp32.py . . --safe_serialization` in the folder",
-    "pytorch_model_fsdp_*": "but shards of FSDP. Type `accelerate merge-weights {inner} {quoted}`",
-    "*.gguf": "but {file}, for llama.cpp. Use the model that it was made from, or convert it: `AutoModelForCausalLM."
-    "from_pretrained({folder!r}, gguf_file={file!r}).save_pretrained(folder)`, and AutoTokenizer likewise",
-    "0_StaticEmbedding": "but {file}: static vectors, in which no piece sees another. Use a model with a transformer",
-    "[!m]*.safetensors": "but {file}. If it has this model's weights, call it model.safetensors, next to config.json",
-    "checkpoint-*/config.json": f"{_INNER} for this checkpoint of the training",
-    "0_*/config.json": f"{_INNER} for this model of an old sentence-transformers, and sentence_vector: mean, or what"
-    " 1_Pooling/config.json says",
-}
-"""By a file in a folder without config.json or weights: what it has instead, and what to do."""
-_ADAPTED = {"CAUSAL_LM": "ForCausalLM", "SEQ_2_SEQ_LM": "ForSeq2SeqLM", "FEATURE_EXTRACTION": ""}
-"""By the task of an adapter, the class of its model: AutoModel..."""
 
 
 def _explain_folder(source: FoundModel) -> str:
@@ -283,24 +260,16 @@ def _explain_folder(source: FoundModel) -> str:
 
 
 def _explain_adapter(name: str, adapter: Mapping[str, Any]) -> str:
-    """Return how to make a model of an adapter that PEFT wrote."""
-    base, kind = str(adapter.get("base_model_name_or_path") or "BASE-MODEL"), str(adapter.get("peft_type") or "of PEFT")
-    what = f"it has an {_ADAPTER}, so it is an adapter ({kind}) to the model {base}"
-    if "model_class" in adapter and "peft_type" not in adapter:
-        return (
-            f"it is an adapter of the library adapters to the model {adapter.get('model_name')}. If it is LoRA, load"
-            " both there, and give the folder that is saved: `model.merge_adapter(name)`, `model.delete_adapter(name)`,"
-            " `model.save_pretrained(folder)`. Adapters of other kinds cannot be merged."
-        )
-    if "PROMPT" in kind or "TUNING" in kind:
-        return f"{what} that cannot be merged into it. Measure {base}, or train an adapter that can, such as LoRA."
-    mapping = adapter.get("auto_mapping")
-    own = (mapping if isinstance(mapping, dict) else {}).get("base_model_class") or "AutoModelForMaskedLM"
-    task, merged = _ADAPTED.get(str(adapter.get("task_type"))), f"{name.rstrip('/')}-merged"
-    model = own if task is None else f"AutoModel{task}"
+    """Return how to make a model of an adapter."""
+    base = str(adapter.get("base_model_name_or_path") or adapter.get("model_name") or "BASE-MODEL")
+    model, merged = (
+        f"AutoModel{_ADAPTED.get(str(adapter.get('task_type')), 'ForMaskedLM')}",
+        f"{name.rstrip('/')}-merged",
+    )
     return (
-        f"{what}. Merge the two in Python, and give the folder {merged} (if the model in the folder is merged already,"
-        f" delete {_ADAPTER} instead):\n"
+        f"it has an {_ADAPTER}, so it is an adapter to the model {base}. Merge the two in Python, and give the folder"
+        f" {merged} (if the model in the folder is merged already, delete {_ADAPTER} instead). Adapters that cannot"
+        " be merged, such as prompts, cannot be measured:\n"
         f"  from peft import PeftModel\n  from transformers import {model}, AutoTokenizer\n"
         f"  model = PeftModel.from_pretrained({model}.from_pretrained({base!r}), {name!r})\n"
         f"  model.merge_and_unload().save_pretrained({merged!r})\n"
@@ -319,16 +288,9 @@ def read_settings(source: FoundModel, file: str, kind: type = dict) -> Any:
 
 
 def _check_settings(source: FoundModel) -> None:
-    """Refuse a model whose config.json says that its weights are quantized, or that it has too many labels."""
-    settings = read_settings(source, "config.json")
-    named = settings.get("id2label")
-    count = len(named) if isinstance(named, dict) and named else settings.get("num_labels")
-    if isinstance(count, int) and count > _MOST_LABELS:
-        raise InputError(
-            f"model {source.name}: config.json has {count} labels, {_MOST_LABELS} are allowed. None is needed:"
-            " remove num_labels, id2label and label2id."
-        )
-    if quantized := settings.get("quantization_config"):
+    """Refuse a model whose config.json says that its weights are quantized."""
+    quantized = read_settings(source, "config.json").get("quantization_config")
+    if quantized:
         method = quantized.get("quant_method") if isinstance(quantized, dict) else quantized
         raise InputError(
             f"model {source.name}: config.json has a quantization_config ({method}), so the files hold packed"

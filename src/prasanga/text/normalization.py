@@ -113,26 +113,12 @@ _WHITE_SPACE = regex.compile(r"\s+")
 
 # Left out on purpose: & (entities), U+0951-0954 and U+09FE (marks that Unicode reorders), U+09D7 (joined across a
 # letter), and what normalization deletes, since deletion makes neighbours of others.
-_ORDINARY_RANGES = (
-    ("\t", "\n"),
-    ("\r", "\r"),
-    (" ", "%"),
-    ("'", "~"),
-    ("\u0900", "\u0950"),
-    ("\u0955", "\u09d6"),
-    ("\u09d8", "\u09fd"),
-    ("\u00a0", "\u00a0"),
-    ("\u200c", "\u200d"),
-    ("\u2013", "\u2014"),
-    ("\u2018", "\u2019"),
-    ("\u201c", "\u201d"),
-    ("\u2022", "\u2022"),
-    ("\u2026", "\u2026"),
-    ("\u2028", "\u2029"),
-    ("\u2212", "\u2212"),
+_ORDINARY = regex.compile(
+    "[\t\n\r -%'-~\u0900-\u0950\u0955-\u09d6\u09d8-\u09fd\u00a0\u200c\u200d\u2013\u2014\u2018\u2019\u201c\u201d"
+    "\u2022\u2026\u2028\u2029\u2212]"
 )
 #: The characters that ordinary texts consist of.
-ORDINARY = "".join(chr(code) for first, last in _ORDINARY_RANGES for code in range(ord(first), ord(last) + 1))
+ORDINARY = "".join(_ORDINARY.findall("".join(map(chr, range(0x3000)))))
 
 _NUKTAS = "\u093c\u09bc"
 _DEVANAGARI_LETTERS = "".join(map(chr, range(0x0904, 0x093A)))

@@ -205,11 +205,11 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
         (rename("config.json", "0_BERT/config.json"), r"but 0_BERT, .* Write path: .*/0_BERT for .*mean"),
         (make_old, r"but 0_BERT, .* Write path: .*/0_BERT for .*mean"),
         (rename("config.json", "checkpoint-5/config.json"), r"Write path: .*/checkpoint-5 for this checkpoint"),
-        (write("adapter_config.json", json.dumps(ADAPTER)), r"\(LORA\) to the model someone/gpt\. .*merge_and_unload"),
-        (write("adapter_config.json", json.dumps(ADAPTER | {"peft_type": "P_TUNING"})), "cannot be merged into it"),
-        (write("adapter_config.json", '{"model_class": "M", "model_name": "m"}'), r"to the model m\. .*merge_adapter"),
+        (
+            write("adapter_config.json", json.dumps(ADAPTER)),
+            r"to the model someone/gpt\. .*ForCausalLM.*merge_and_unload",
+        ),
         (settings(quantization_config={"quant_method": "gptq"}), r"quantization_config \(gptq\).*quantization: int8"),
-        (settings(num_labels=10**6), r"has 1000000 labels, 50000 are allowed.* remove num_labels"),
         (write("model.safetensors", POINTER), r"model\.safetensors is not the file itself .*`git lfs pull`"),
         (remove("tokenizer*"), r"no tokenizer\. Put the model's tokenizer\.json there .*`AutoTokenizer"),
         (remove("model.safetensors"), r"no model\.safetensors\. Give the folder"),
@@ -245,7 +245,7 @@ def test_a_folder_that_cannot_be_used(
         assert str(caught.value).startswith(f"model {folder}: ")
 
 
-LISTED = 21
+LISTED = 18
 """So many of the folders above are refused by their list of files alone, before a job runs."""
 
 
@@ -380,8 +380,8 @@ def test_a_slow_tokenizer_is_refused(tiny: Folder, monkeypatch: pytest.MonkeyPat
     [
         ({"quantization": "int4"}, r"quantization is 'int4'.* Write quantization: none or int8"),
         ({"kind": "causal"}, r"kind 'causal'.* kind: auto, encoder, decoder, encoder-decoder"),
-        ({"cards": -1}, r"cards -1.* cards: 1 or more, or 0 for the CPU"),
-        ({"cards": 2, "quantization": "int8"}, r"do not go together"),
+        ({"cards": -1}, r"cards -1.* cards: 1, 0 for the CPU, or more"),
+        ({"cards": 2, "quantization": "int8"}, r"more with quantization: none"),
     ],
 )
 def test_options_are_checked_when_they_are_made(wrong: dict[str, Any], message: str) -> None:
