@@ -118,7 +118,8 @@ def is_primary(row: Mapping[str, Any]) -> bool:
 def correct_tests(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """Correct p of the primary estimates of all methods for their number, and say which effects are found.
 
-    Whoever looks at all tables looks at all tests: the primary tests of a language are one family.
+    Whoever looks at all tables looks at all tests: the primary tests of a language are one family. Tests of a paper's
+    own words are outside it, because no finding can come of them.
 
     Args:
         tables: by method, what `gather` returns.
@@ -130,9 +131,9 @@ def correct_tests(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
         `p_slope_holm` and `n_slopes`.
     """
     rows = {method: table.to_pylist() for method, table in tables.items()}
-    tested = [
-        row for of_method in rows.values() for row in of_method if is_primary(row) and row["p_association"] is not None
-    ]
+    estimates = [row for of_method in rows.values() for row in of_method]
+    tested = [row for row in estimates if is_primary(row) and row["p_association"] is not None]
+    tested = [row for row in tested if not row.get("as_published")]
     p, smallest = [row["p_association"] for row in tested], [row["smallest_p"] or 0.0 for row in tested]
     for row, p_holm, p_bh, least in zip(tested, holm(p), benjamini_hochberg(p), holm(smallest), strict=True):
         row |= {"p_association_holm": float(p_holm), "p_association_bh": float(p_bh), "n_tests": len(p)}
@@ -148,6 +149,8 @@ def correct_tests(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     return {method: pa.Table.from_pylist(rows[method], schema=tables[method].schema) for method in tables}
 
 
+AS_PUBLISHED = "words as the paper has them, for comparison with its numbers only"
+"""Why an effect of a paper's own words is never found."""
 UNREACHABLE = "words too few for a small enough p"
 """Why an effect is not found of which no p could be significant after correction."""
 
@@ -155,14 +158,16 @@ UNREACHABLE = "words too few for a small enough p"
 def why_not_found(row: Mapping[str, Any]) -> str:
     """Return the first condition of a finding that an effect does not meet; empty if it meets all.
 
-    A finding has enough words (units, where words form pairs or clusters), p of at most .05 after correction, an
-    interval over words that excludes zero, and, where there is one, an interval over words and templates that does.
+    A finding is about words of the study, not those of a paper. It has enough words (units, where words form pairs or
+    clusters), p of at most .05 after correction, an interval over words that excludes zero, and, where there is one, an
+    interval over words and templates that does.
     Where two random copies or more were measured, it differs from theirs; that p is not corrected, because it can only
     remove findings.
     """
     names = ("smallest_p_holm", "p_association_holm", "p_twins", "ci_templates_low")
     smallest, p_holm, p_twins, of_templates = (finite_or_none(row.get(name)) for name in names)
     conditions = {
+        AS_PUBLISHED: row.get("as_published"),
         "few words": has_few_words(row, "xyab"),
         UNREACHABLE: smallest is not None and smallest > ALPHA,
         "p_association after Holm's correction": p_holm is None or p_holm > ALPHA,

@@ -55,6 +55,7 @@ class CategoryWords:
         repeated: the words that a set listed more than once, once per repetition; they are not in `sets` again.
         matched: the sides of which the sets are matched, word by word: targets, attributes, both, or neither.
         clusters: of each set, the words that are in a cluster, with its name.
+        as_published: whether a set has the words that a paper describes, for comparison with its numbers only.
     """
 
     name: str
@@ -64,6 +65,7 @@ class CategoryWords:
     repeated: tuple[tuple[str, ...], ...] = ((), (), (), ())
     matched: str = ""
     clusters: tuple[Mapping[str, str], ...] = ({}, {}, {}, {})
+    as_published: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -106,7 +108,8 @@ def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "onc
     kept = [each_once(of["stimuli"]) if repeated_words == "once" else (list(of["stimuli"]), []) for of in four]
     sets, repeated = (tuple(map(tuple, words)) for words in zip(*kept, strict=True))
     names, clusters = tuple(of["name"] for of in four), tuple(of.get("clusters", {}) for of in four)
-    return CategoryWords(name, layout["title"], names, sets, repeated, layout.get("matched", ""), clusters)
+    published = any(of.get("as_published", False) for of in four)
+    return CategoryWords(name, layout["title"], names, sets, repeated, layout.get("matched", ""), clusters, published)
 
 
 def select_words(category: CategoryWords, usable: Container[str]) -> tuple[Words, list[Loss]]:
@@ -160,6 +163,7 @@ def describe_category(category: CategoryWords, used: Words, lost: Sequence[Loss]
         **{f"n_{side}": n for side, n in zip("xyab", count(used), strict=True)},
         **{f"listed_{side}": n for side, n in zip("xyab", count(category.sets), strict=True)},
         "matched": category.matched or None,
+        "as_published": category.as_published or None,
         **loss_columns([*repeats, *lost]),
     }
 

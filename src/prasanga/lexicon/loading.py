@@ -76,7 +76,7 @@ class _LexiconReader:
     def read_head(self, folder: Path) -> Entry:
         """Read the categories of a folder of word sets."""
         head = read_yaml(folder / CATEGORIES_FILE, normalization=self.normalization)
-        head.require("a file of categories", required=["language", "categories"], optional=["ambiguous", "neighbours"])
+        head.require("a file of categories", required=["language", "categories"], optional=["ambiguous", "neighbours", "replace"])
         if (language := head.text("language")) != self.groups.language:
             raise InputError(
                 f"{head.path}: `language` is {language!r}, but {self.groups.path} is for {self.groups.language!r}. Give"
@@ -86,7 +86,7 @@ class _LexiconReader:
 
     def add(self, content: Entry) -> None:
         """Add a word set with its words; note words that another set of the study has with another entry."""
-        content.require("a word set", required=["set", "words"], optional=["gloss", "class", "searched"])
+        content.require("a word set", required=["set", "words"], optional=["gloss", "class", "searched", "as_published"])
         name = content.text("set")
         entries = content.entries_of("words")
         read = [self._read_word(entry, content.text("class")) for entry in entries]
@@ -109,7 +109,8 @@ class _LexiconReader:
         self.unused.difference_update([name, *names])
         gloss, searched = content.text("gloss", name), content.flag("searched", default=True)
         clusters = {word: each.text("cluster") for word, each in zip(names, entries, strict=True) if "cluster" in each}
-        self.sets[name] = WordSet(name, gloss, tuple(names), searched, str(content.path), clusters)
+        published = content.flag("as_published", default=False)
+        self.sets[name] = WordSet(name, gloss, tuple(names), searched, str(content.path), clusters, published)
 
     def _read_word(self, entry: Entry, word_class: str) -> Stimulus:
         """Read a word of a set of that class; its name is enough for a word that has been read."""
@@ -231,10 +232,11 @@ def load_word_sets(
     words = {name: reader.words[name] for name in (*searched, *(name for name in reader.words if name not in searched))}
     _check_words(words.values(), searched.keys() - reader.unused, groups, reader.ungrouped)
     defined: dict[str, tuple[Entry, Mapping[str, WordSet]]] = {}
-    for category in (*(head.entry_of("categories") for head in heads), own):
+    given = [(head.entry_of("categories"), head.flag("replace", default=False)) for head in heads]
+    for category, replaces in (*given, (own, False)):
         for name in category:
             entry = category.entry_of(name)
-            if name in defined:
+            if name in defined and not replaces:
                 place = defined[name][0].place
                 raise InputError(f"{entry.place}: the category `{name}` is at {place} too. Rename one.")
             defined[name] = entry, sets if category is own else shipped
@@ -448,8 +450,9 @@ def _read_side(what: str, key: str, item: object, entry: Entry, sets: Mapping[st
             f" their partners. Join sets without a word in common, or take `{key}` out of `matched`."
         )
     clusters = {word: name for part in reversed(parts) for word, name in part.clusters.items()}
-    searched = all(part.searched for part in parts)
-    return WordSet(joined, item.text("gloss", joined), words, searched, clusters=clusters)
+    searched, published = all(part.searched for part in parts), any(part.as_published for part in parts)
+    gloss = item.text("gloss", joined)
+    return WordSet(joined, gloss, words, searched, clusters=clusters, as_published=published)
 
 
 # --------------------

@@ -283,6 +283,7 @@ class WordSet:
         searched: whether its words are looked for in texts; false for words that stand in templates only.
         path: its file; "" of a set that is joined of others.
         clusters: for stimuli that count as one unit with others of the set, the name of their cluster.
+        as_published: whether the words are those that a paper describes, for comparison with its numbers only.
     """
 
     name: str
@@ -291,6 +292,7 @@ class WordSet:
     searched: bool = True
     path: str = field(default="", compare=False)
     clusters: Mapping[str, str] = field(default_factory=dict)
+    as_published: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,8 +451,8 @@ def chosen_categories(
 ) -> dict[str, Any]:
     """Return some categories, with nothing of them but what a statistic depends on.
 
-    That is their title, the names of their sets, their stimuli, and which of these are pairs or clusters. `key` says
-    where the config names them, for a message.
+    That is their title, the names of their sets, their stimuli, which of these are pairs or clusters, and whether they
+    are a paper's. `key` says where the config names them, for a message.
 
     Raises:
         InputError: a category that the lexicon does not have.
@@ -459,7 +461,7 @@ def chosen_categories(
     stimuli_of(categories, names, key=key)
     chosen: dict[str, Any] = {name: _pick(categories[name], "title", "matched") for name in names}
     for name, role in product(names, ("targets", "attributes")):
-        chosen[name][role] = [_pick(side, "name", "stimuli", "clusters") for side in categories[name][role]]
+        chosen[name][role] = [_pick(side, "name", "stimuli", "clusters", "as_published") for side in categories[name][role]]
     return chosen
 
 
@@ -474,11 +476,13 @@ def require_measurable(
     key: str = "categories",
     files: Mapping[str, Mapping[str, str]] | None = None,
     in_texts: bool = False,
+    preset: str = "paper",
 ) -> None:
     """Refuse categories that have no effect size, whatever is found in texts.
 
     A standard deviation over the target words needs two of each set. A word among targets and attributes is nearest to
-    itself in every model. A word set that says `searched: false` has templates only.
+    itself in every model. A word set that says `searched: false` has templates only, and one that says `as_published:
+    true` is for the preset paper.
 
     Args:
         categories: in the layout of `prasanga.lexicon.categories_of`.
@@ -486,6 +490,7 @@ def require_measurable(
         key: where the config names them, for the message.
         files: for each category the files of its sets, as far as they are known.
         in_texts: whether they are measured in running text.
+        preset: of the study.
 
     Raises:
         InputError: with category, set, file and words, a line for each problem.
@@ -504,6 +509,11 @@ def require_measurable(
                 problems.append(
                     f"{what} is for templates only (`searched: false`). Name {name} under `seat.categories` instead of"
                     f" `{key}`."
+                )
+            if preset != "paper" and side.get("as_published"):
+                problems.append(
+                    f"{what} has the words of a paper, for comparison with its numbers only (`as_published: true`)."
+                    " Write `preset: paper`, or take its folder out of `lexicon.stimuli`."
                 )
         for one, other in combinations((*targets, *attributes), 2):
             if common := [word for word in one["stimuli"] if word in other["stimuli"]]:
@@ -567,7 +577,8 @@ def categories_of(lexicon: Lexicon) -> dict[str, Any]:
 
     A category is {"title": ..., "targets": [set, set], "attributes": [set, set]}, a set {"name": ..., "gloss": ...,
     "stimuli": [...]}. Beside these, where there is something to say: of a category "matched" ("targets", "attributes"
-    or "both"), of a set "clusters" ({stimulus: name}), and "searched": False where its words are in templates only.
+    or "both"), of a set "clusters" ({stimulus: name}), "searched": False where its words are in templates only, and
+    "as_published": True where they are a paper's.
     """
     categories: dict[str, Any] = {
         category.name: {
@@ -601,4 +612,5 @@ def _plain(word_set: WordSet) -> dict[str, Any]:
         **{"name": word_set.name, "gloss": word_set.gloss, "stimuli": list(word_set.stimuli)},
         **({"clusters": dict(word_set.clusters)} if word_set.clusters else {}),
         **({} if word_set.searched else {"searched": False}),
+        **({"as_published": True} if word_set.as_published else {}),
     }

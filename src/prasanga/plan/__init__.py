@@ -292,7 +292,8 @@ class WordsPlan:
         for method, key in _KEYS.items():
             if method != "weat" or static["vectors"]:
                 in_texts = method == "ceat"
-                require_measurable(categories, chosen[method], key=key, files=lexicon.files, in_texts=in_texts)
+                known = {"files": lexicon.files, "preset": config["preset"]}
+                require_measurable(categories, chosen[method], key=key, in_texts=in_texts, **known)
         if scored["categories"]:  # a misspelled name would be ignored
             preset = _EXCHANGED_BY_PAPER if config["preset"] == "paper" else ()
             own = [name for name in scored["exchanged"] if name not in preset]

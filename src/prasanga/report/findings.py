@@ -324,11 +324,12 @@ def other_method(method: str, table: pl.DataFrame, strengths: Iterable[EstimateR
         strengths: rows of its table of strength.
     """
     computed = [row for row in table.iter_rows(named=True) if is_number(row["effect_size"])]
-    enough = [row for row in computed if not few_words(row)]
+    enough = [row for row in computed if grid.may_be_found(row)]
     rows = [row for row in enough if not _is_unreachable(row)]
     found, others = ([row for row in rows if is_found(row) == wanted] for wanted in (True, False))
     facts: dict[str, Any] = {
         **{"method": method, "n_missing": len(table) - len(computed), "n_computed": len(computed)},
+        "n_published": sum(bool(row.get("as_published")) for row in computed),
         **{"n": len(rows), "found": len(found), "row": max(found, key=_size, default=None)},
         **{"n_others": len(others), "limits": find_detectable(others, strengths), "held": _hold_back(others)},
         "unreachable": _list_unreachable(enough),
@@ -535,7 +536,7 @@ def _find_association(results: Results) -> Iterator[Facts]:
         for row in grid.select_primary(table).iter_rows(named=True)
     ]
     computed = [row for row, _ in every if is_number(row["effect_size"])]
-    rows = [row for row in computed if not few_words(row)]
+    rows = [row for row in computed if grid.may_be_found(row)]
     found = [(row, name) for row, name in every if is_number(row["effect_size"]) and is_found(row)]
     facts = {"n": len(rows), "sure": OPEN, "tests": count_tests(rows) or len(rows)}
     if found:

@@ -180,6 +180,11 @@ def few_words(estimate: EstimateRow | None) -> str:
     return ", ".join(said)
 
 
+def may_be_found(estimate: EstimateRow) -> bool:
+    """Return whether an effect has enough words for a finding, and words of the study's own choice."""
+    return not few_words(estimate) and not estimate.get("as_published")
+
+
 @dataclass(frozen=True)
 class Marking:
     """A mark by a column of p; `templates/marks.tsv` says what it means.

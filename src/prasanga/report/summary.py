@@ -227,7 +227,7 @@ def _summarize_estimates(table: pl.DataFrame) -> dict[str, Any]:
     rows, computed = primary.rows(named=True), primary.filter(pl.col("effect_size").is_finite())
     conventions = _conventions(computed if len(computed) else primary, CONVENTIONS)
     several = [name for name, values in conventions.items() if len(values) > 1]
-    enough = (row for row in computed.iter_rows(named=True) if not few_words(row))
+    enough = (row for row in computed.iter_rows(named=True) if grid.may_be_found(row))
     largest = max(enough, key=lambda row: abs(row["effect_size"]), default=None)
     corrected = _numbers(computed, "p_association_holm")
     return {

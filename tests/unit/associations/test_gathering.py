@@ -248,6 +248,15 @@ def test_rows_of_lengths_are_not_tested() -> None:
     assert alone["is_found"].to_pylist() == [True, False, True, None]
 
 
+def test_words_of_a_paper_are_never_found_and_take_no_part_in_the_correction() -> None:
+    known = [with_columns(table, **WORDS, **LISTED, **CI) for table in TABLES]
+    of_paper = with_columns(ceat("a", "mean", ("GC1", 1.0, 1e-6)), as_published=True, **WORDS, **LISTED, **CI)
+    *others, row = corrected(*known, of_paper).to_pylist()
+    assert others == corrected(*known).to_pylist()
+    assert (row["p_association"], row["p_association_holm"], row["is_found"]) == (1e-6, None, False)
+    assert row["not_found_because"] == "words as the paper has them, for comparison with its numbers only"
+
+
 def test_differences_from_twins_stay_within_the_possible() -> None:
     """Effects of sets of equal size are at most 2, so two are at most 4 apart."""
     model = with_columns(ceat("a", "9", ("C1", 1.9, 0.01)), ci_low=1.0, ci_high=1.95, **WORDS)

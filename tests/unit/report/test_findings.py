@@ -70,6 +70,12 @@ def test_what_a_finding_was_not_compared_with_is_told(table: Table) -> None:
     assert "+0.40 to +1.40; not compared with random copies): flowers" in other_method("WEAT", alone)
     few = rows.with_columns(ci_templates_low=pl.lit(None, pl.Float64))
     assert "+0.40 to +1.40, for these templates only; difference from" in other_method("SEAT", few)
+    of_paper = rows.with_columns(as_published=True)
+    assert other_method("SEAT", of_paper).startswith("SEAT: all 2 rows have words as a paper has them, for comparison")
+    mixed = pl.concat([rows.with_columns(as_published=pl.lit(None, pl.Boolean)), of_paper])
+    assert " of 2 rows (2 more with words as a paper has them, for comparison only), that" in other_method(
+        "SEAT", mixed
+    )
     enough = rows.with_columns(ci_templates_low=0.2, ci_templates_high=1.6)
     assert "for these templates only" not in other_method("SEAT", enough)
 
