@@ -76,7 +76,8 @@ class _LexiconReader:
     def read_head(self, folder: Path) -> Entry:
         """Read the categories of a folder of word sets."""
         head = read_yaml(folder / CATEGORIES_FILE, normalization=self.normalization)
-        head.require("a file of categories", required=["language", "categories"], optional=["ambiguous", "neighbours", "replace"])
+        optional = ["ambiguous", "neighbours", "replace"]
+        head.require("a file of categories", required=["language", "categories"], optional=optional)
         if (language := head.text("language")) != self.groups.language:
             raise InputError(
                 f"{head.path}: `language` is {language!r}, but {self.groups.path} is for {self.groups.language!r}. Give"
@@ -86,7 +87,8 @@ class _LexiconReader:
 
     def add(self, content: Entry) -> None:
         """Add a word set with its words; note words that another set of the study has with another entry."""
-        content.require("a word set", required=["set", "words"], optional=["gloss", "class", "searched", "as_published"])
+        optional = ["gloss", "class", "searched", "as_published"]
+        content.require("a word set", required=["set", "words"], optional=optional)
         name = content.text("set")
         entries = content.entries_of("words")
         read = [self._read_word(entry, content.text("class")) for entry in entries]

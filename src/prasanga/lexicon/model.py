@@ -460,8 +460,9 @@ def chosen_categories(
     names = list(names)
     stimuli_of(categories, names, key=key)
     chosen: dict[str, Any] = {name: _pick(categories[name], "title", "matched") for name in names}
+    keys = ("name", "stimuli", "clusters", "as_published")
     for name, role in product(names, ("targets", "attributes")):
-        chosen[name][role] = [_pick(side, "name", "stimuli", "clusters", "as_published") for side in categories[name][role]]
+        chosen[name][role] = [_pick(side, *keys) for side in categories[name][role]]
     return chosen
 
 
