@@ -73,9 +73,7 @@ def test_what_a_finding_was_not_compared_with_is_told(table: Table) -> None:
     of_paper = rows.with_columns(as_published=True)
     assert other_method("SEAT", of_paper).startswith("SEAT: all 2 rows have words as a paper has them, for comparison")
     mixed = pl.concat([rows.with_columns(as_published=pl.lit(None, pl.Boolean)), of_paper])
-    assert "2 rows (2 more with words as a paper has them, for comparison only), that" in other_method(
-        "SEAT", mixed
-    )
+    assert "2 rows (2 more with words as a paper has them, for comparison only), that" in other_method("SEAT", mixed)
     enough = rows.with_columns(ci_templates_low=0.2, ci_templates_high=1.6)
     assert "for these templates only" not in other_method("SEAT", enough)
 
