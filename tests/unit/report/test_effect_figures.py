@@ -91,7 +91,16 @@ def test_effects_of_few_words_are_open_and_far_intervals_are_cut(table: Table) -
 def test_a_category_without_estimates_says_so(table: Table) -> None:
     ceat = table(("C1", "a", "9", "fixed", None), ("C4", "a", "9", "fixed", 0.1))
     said = [[text.get_text() for text in panel.texts] for panel in plot_effect_by_length(ceat).axes]
-    assert ["not computed" in texts for texts in said] == [True, False]
+    assert ["nothing to draw" in texts for texts in said] == [True, False]
+
+
+def test_effects_that_are_not_significant_are_left_out_if_asked(table: Table) -> None:
+    ps = (("C1", "9", 0.005), ("C1", "25", 0.006), ("C4", "9", 0.5))
+    ceat = table(*((category, "a", length, "fixed", 0.5, {"p_draws": p}) for category, length, p in ps))
+    first, second = plot_effect_by_length(ceat, alpha=0.005).axes
+    assert len(first.get_xticks()) == 2
+    assert [line.get_ydata().tolist() for line in first.lines[:1]] == [[0.5]]
+    assert "nothing to draw" in {text.get_text() for text in second.texts}
 
 
 @pytest.fixture
@@ -117,7 +126,7 @@ def test_draws_are_filled_from_where_the_effect_stays(ceat: pl.DataFrame) -> Non
     assert bands == [pytest.approx((0.4375, 0.5625)), pytest.approx((-0.2625, -0.1375))]
 
     assert first.get_xscale() == "log"
-    assert "not computed" in {text.get_text() for text in second.texts}
+    assert "nothing to draw" in {text.get_text() for text in second.texts}
     assert figure.get_supylabel() == "effect size (CEAT, >75 words)"
 
 
@@ -148,7 +157,7 @@ def test_distances_to_the_longest_with_paired_intervals(ceat: pl.DataFrame) -> N
     (band,) = first.patches
     assert (band.get_y(), band.get_y() + band.get_height()) == pytest.approx((-0.1, 0.1))
     assert tick_labels(first.xaxis) == list(LENGTHS)
-    assert "not computed" in {text.get_text() for text in second.texts}
+    assert "nothing to draw" in {text.get_text() for text in second.texts}
     # bars of any width do not press the lines flat
     wide = plot_settling(ceat, differences.with_columns(ci_high=pl.lit(500.0)), settling, band=0.1)
     assert wide.axes[0].get_ylim() == pytest.approx((-2 - 0.05 * 2.1, 0.1 + 0.05 * 2.1))

@@ -27,11 +27,12 @@ CONFIG: dict[str, Any] = {
 def test_a_study_has_the_figures_of_its_results() -> None:
     drawings = drawings_of(CONFIG, PATHS, ["bert", "gpt 2"])
     assert list(drawings) == [
-        *("effect_by_length", "sample_modes", "scales", "words_C1", "words_a_b"),
+        *("effect_by_length", "effect_by_length_significant", "sample_modes", "scales", "words_C1", "words_a_b"),
         *("settling", "convergence"),
         *(
             "score_differences",
             "score_differences_by_type",
+            "score_differences_by_model",
             "structures",
             "hexbins_bert",
             "hexbins_gpt_2",
@@ -39,12 +40,16 @@ def test_a_study_has_the_figures_of_its_results() -> None:
             "published",
         ),
     ]
-    assert [name for name, drawing in drawings.items() if not drawing.figure.on_page] == [*("words_C1", "words_a_b")]
+    on_request = [name for name, drawing in drawings.items() if not drawing.figure.on_page]
+    assert on_request == ["effect_by_length_significant", "words_C1", "words_a_b"]
+    assert drawings["effect_by_length_significant"].options == {"alpha": 0.005}
     assert drawings["words_a_b"].options == {"category": "a/b"}
     assert drawings["settling"].options == {"band": 0.1}
     assert drawings["settling"].tables == {name: PATHS[name] for name in ("ceat", "differences", "settling")}
     one_mode = {**CONFIG, "associations": {"band": 0.1, "sample_modes": ["random"]}}
-    assert list(drawings_of(one_mode, {"ceat": "a", "traits": "b"})) == ["effect_by_length", "scales"]
+    assert list(drawings_of(one_mode, {"ceat": "a", "traits": "b"})) == [
+        *("effect_by_length", "effect_by_length_significant", "scales")
+    ]
     assert drawings_of(CONFIG, {}) == {}
 
 
@@ -66,7 +71,7 @@ def test_an_entry_fits_its_function(figure: Any) -> None:
     module, _, function = figure.plot.rpartition(".")
     parameters = inspect.signature(getattr(import_module(f"prasanga.report.figures.{module}"), function)).parameters
     for options in VARIANTS[figure.variants](CONFIG, ["bert"]):
-        given = {**dict.fromkeys(list(parameters)[: len(figure.tables)]), **options, "width": "page"}
+        given = dict.fromkeys([*list(parameters)[: len(figure.tables)], *figure.options, *options, "width"])
         needed = {name for name, each in parameters.items() if each.default is inspect.Parameter.empty}
         assert needed <= given.keys() <= parameters.keys()
     assert figure.caption.endswith(".")

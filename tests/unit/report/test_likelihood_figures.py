@@ -191,3 +191,14 @@ def test_one_line_per_bias_type(differences: pl.DataFrame) -> None:
     assert all(len(curves(panel)) == 3 for panel in panels_of(figure))
     few = differences.filter(model="bert", random_twin=False).group_by("bias_type", "language").head(4)
     assert not any(curves(panel) for panel in panels_of(plot_differences(few, lines="bias_type")))
+
+
+def test_one_panel_per_language_and_one_line_per_model(differences: pl.DataFrame) -> None:
+    figure = plot_differences(differences, lines="model")
+    assert heads_of(figure) == [("English", "90 pairs"), ("Hindi", "90 pairs")]
+    assert legend_of(figure) == ["bert", "a-model-with-a-long-name-indeed"]
+    assert [len(curves(panel)) for panel in panels_of(figure)] == [1, 2]
+    (english,), (hindi, _) = (curves(panel) for panel in panels_of(figure))
+    assert english.get_color() == hindi.get_color()
+    values = differences.filter(model="bert", language="hi", random_twin=False)["difference"].to_numpy()
+    assert hindi.get_ydata() == pytest.approx(density(values, hindi.get_xdata()))

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
@@ -43,6 +43,7 @@ class Figure:
     caption: str
     method: str
     variants: str = "one"
+    options: Options = field(default_factory=dict)
     on_page: bool = True
 
     @property
@@ -61,7 +62,6 @@ class Drawing(NamedTuple):
 
 VARIANTS: Mapping[str, Callable[[Mapping[str, Any], Sequence[str]], Sequence[Options]]] = {
     "one": lambda *_: [{}],
-    "by_bias_type": lambda *_: [{"lines": "bias_type"}],
     "with_band": lambda config, _: [{"band": config["associations"]["band"]}],
     "both_modes": lambda config, _: [{}] * ({"fixed", "random"} <= set(config["associations"]["sample_modes"])),
     "each_category": lambda config, _: [{"category": name} for name in config["categories"]],
@@ -88,7 +88,9 @@ def drawings_of(
         models_of_traits: the models that score traits.
     """
     return {
-        name_of(figure.file, **options): Drawing(figure, options, {name: tables[name] for name in figure.tables})
+        name_of(figure.file, **options): Drawing(
+            figure, {**figure.options, **options}, {name: tables[name] for name in figure.tables}
+        )
         for figure in all_figures()
         if tables.keys() >= set(figure.tables)
         for options in VARIANTS[figure.variants](config, models_of_traits)

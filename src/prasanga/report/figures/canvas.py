@@ -291,7 +291,7 @@ def draw_categories(
                 line = line.with_columns(pl.col("x") + aside)
             draw_points(panel, line, looks[number], joined=True)
         if not any(np.isfinite(line.get_ydata()).any() for line in panel.lines):
-            panel.text(0.5, 0.62, "not computed", transform=panel.transAxes, ha="center", color=MUTED)
+            panel.text(0.5, 0.62, "nothing to draw", transform=panel.transAxes, ha="center", color=MUTED)
         panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
     return figure, panels
 

@@ -1,6 +1,6 @@
 """The figures of effects: by context length and number of draws, by word, by method, against a paper.
 
-Unlike Figure 1 of Sadhu et al. (2024), `plot_effect_by_length` shows every estimate, whatever its p. In
+Figure 1 of Sadhu et al. (2024) shows significant effects only; `plot_effect_by_length` does so if asked. In
 `plot_convergence` and `plot_settling` a marker is filled where the effect has settled: from there on it stays within
 the band around the last one. `plot_scales` shows the effect if the vectors' mean is removed or their dimensions are
 standardized (Timkey and van Schijndel 2021).
@@ -59,16 +59,18 @@ def _with_room(rows: pl.DataFrame, *others: float) -> tuple[float, float]:
 
 
 @canvas.drawn
-def plot_effect_by_length(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
+def plot_effect_by_length(ceat: pl.DataFrame, *, alpha: float | None = None, width: Width = "page") -> Figure:
     """Plot effect size against segment length, one panel per category, with 95% intervals over words as pale bars.
 
     Args:
         ceat: the table of estimates.
+        alpha: effects with a larger p_draws are left out; None to draw every effect.
         width: "column" (3.3 in) or "page" (6.8 in).
     """
     grid = grid_of(ceat)
-    few = [bool(tables.few_words(row)) for row in ceat.iter_rows(named=True)]
-    rows = ceat.with_columns(
+    kept = ceat if alpha is None else ceat.filter(pl.col("p_draws") <= alpha)
+    few = [bool(tables.few_words(row)) for row in kept.iter_rows(named=True)]
+    rows = kept.with_columns(
         **_finite(**_NUMBERS), is_open=pl.Series(few, dtype=pl.Boolean), x=_place("segment_length", grid.lengths)
     ).drop_nulls("x")
     figure, panels = canvas.draw_categories(

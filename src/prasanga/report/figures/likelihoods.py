@@ -4,8 +4,8 @@
 shade the polarity. `plot_hexbins`: prior against corrected association (Figures 2 and 11); one panel per structure and
 polarity, with the same axes in all. Hexagons show by their color how many traits they count, and each panel has its
 correlation. `plot_differences`: densities of the difference of scores, after Figures 4 and 5 of Sahoo et al. (2024).
-The paper has one figure per language with a line for each model. Here each model has a panel, so that its lines can be
-told apart: languages, or bias types.
+The paper has one figure per language with a line for each model. Here each model may also have a panel, so that its
+lines can be told apart: languages, or bias types.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ EDGES = (1, 2, 4, 8, 16, 32)
 
 _FIXED = "\N{NO-BREAK SPACE}"
 
-Lines = Literal["language", "bias_type"]
+Lines = Literal["language", "bias_type", "model"]
 
 FEWEST_DIFFERENCES = 5
 """A density is drawn of so many differences and more: of fewer it would show the width of its own kernel."""
@@ -195,7 +195,7 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
         differences: what `prasanga.pairs.preferences.pair_differences` returns. Pairs left out have null.
         lines: `language` has one panel per model, one line per language (of a set, where there are several), and the
             random twin as a thin line of the same kind; `bias_type` has one panel per model and language, one line per
-            bias type.
+            bias type; `model` has one panel per language, one line per model.
         width: "column" (3.3 in) or "page" (6.8 in).
     """
     known = differences.with_columns(pl.col("set", "model").fill_null("")).filter(pl.col("difference").is_finite())
@@ -204,15 +204,21 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
         raise NothingToDrawError("no pair has a score for both of its sentences.")
     groups = groups_of(known.select("set", "language").iter_rows())
     titles = {(each.set, each.language): each.title for each in groups}
-    known = known.with_columns(title=pl.Series([titles[place] for place in known.select("set", "language").rows()]))
-    types, names_of_groups = sort_types(known["bias_type"].to_list()), [each.title for each in groups]
-    if lines == "language":
-        names, known = names_of_groups, known.with_columns(line="title", below=pl.lit(""))
-    else:
-        names, known = list(map(name_of_type, types)), known.filter(~pl.col("random_twin"))
-        known = known.with_columns(line=pl.col("bias_type").replace_strict(types, names), below="title")
-    places = product(own["model"].unique(maintain_order=True), [""] if lines == "language" else names_of_groups)
-    parts = [part for model, below in places if len(part := known.filter(model=model, below=below))]
+    types = sort_types(known["bias_type"].to_list())
+    kind = pl.col("bias_type").replace_strict(types, list(map(name_of_type, types)))
+    title = pl.Series([titles[place] for place in known.select("set", "language").rows()])
+    known = known.with_columns(title=title, kind=kind, none=pl.lit(""))
+    order = {"model": own["model"].unique(maintain_order=True).to_list(), "title": [each.title for each in groups]}
+    order |= {"kind": list(map(name_of_type, types)), "none": [""]}
+    above, below, line = {
+        "language": ("model", "none", "title"),
+        "bias_type": ("model", "title", "kind"),
+        "model": ("title", "none", "model"),
+    }[lines]
+    known = known.filter(~pl.col("random_twin") | (lines == "language"))
+    known = known.with_columns(above=above, below=below, line=line)
+    names, places = order[line], product(order[above], order[below])
+    parts = [part for head, under in places if len(part := known.filter(above=head, below=under))]
     sizes = SIZES[width]
     low, high = widen([0.0, *np.quantile(own["difference"], (0.005, 0.995))], 0.15)
     has_twins = bool(known["random_twin"].any())
@@ -223,7 +229,7 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     }
     figure, panels = canvas.lay_out(
         width,
-        heads=[(part["model"][0] or "scores", part["below"][0] or _count_pairs(part)) for part in parts],
+        heads=[(part["above"][0] or "scores", part["below"][0] or _count_pairs(part)) for part in parts],
         across=min(canvas.COLUMNS, len(parts)),
         labels=("difference of scores (natural logarithm)", ""),
         keys=[
