@@ -153,7 +153,7 @@ def _spread(traits: pl.DataFrame) -> pl.DataFrame:
         n=pl.len(),
     )
     rest = ("n_left_out", "mean_words", "mean", "mean_low", "mean_high", "sd", "mean_size", "twin_mean", "twin_sd")
-    return found.with_columns(**dict.fromkeys((*rest, "pieces", "terms"), pl.lit(None)))
+    return found.with_columns(**dict.fromkeys((*rest, "pieces", "aggregation", "prior_mask"), pl.lit(None)))
 
 
 def _pairs(models: Sequence[str], n: int, bias_types: Sequence[str], rng: np.random.Generator) -> pl.DataFrame:

@@ -222,7 +222,8 @@ def _write_traits(folder: Path, models: Sequence[str], n_traits: int, rng: np.ra
                         "n_pairs": 5,
                         "n_words": 3 * step,
                         "pieces": "all",
-                        "terms": "logsumexp",
+                        "aggregation": "log-sum-exp",
+                        "prior_mask": "target",
                         "masked_as_one": False,
                     },
                 }

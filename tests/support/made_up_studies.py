@@ -129,7 +129,18 @@ def _draw_changes(random: Random, ceat: pl.DataFrame) -> tuple[pl.DataFrame, pl.
 
 
 def _draw_structures(random: Random) -> tuple[pl.DataFrame, pl.DataFrame]:
-    names = {"model", "polarity", "structure", "quantity", "structure_1", "structure_2", "note", "pieces", "terms"}
+    names = {
+        "model",
+        "polarity",
+        "structure",
+        "quantity",
+        "structure_1",
+        "structure_2",
+        "note",
+        "pieces",
+        "aggregation",
+        "prior_mask",
+    }
     tables: list[list[dict[str, Any]]] = [[], []]
     for model in random.sample(["bert", "<al>"], random.randint(1, 2)):
         for polarity in random.choice([["all", "positive", "negative"], ["positive"]]):

@@ -15,7 +15,7 @@ from prasanga.schema import join_curves
 task = Task(snakemake, "likelihoods")
 asked = dict(task.params.strength)
 made_from, settings = task.describe(asked, libraries=["numpy", "polars", "scipy"]), TestSettings(**asked.pop("test"))
-choices: dict[str, Any] = {name: asked.pop(name) for name in ("exchanged", "terms")}
+choices: dict[str, Any] = {name: asked.pop(name) for name in ("exchanged", "aggregation")}
 
 
 def build(row: Any, rule: Any, rng: Any) -> Any:

@@ -10,7 +10,7 @@ job = Job(task.input.model, "results/likelihoods/kept", task.threads, task.cards
 categories = task.params.categories
 for number, (name, asked) in enumerate(task.params.log_probability.items()):
     scored = score_study_sentences("log_probability", {**asked, "name": name}, categories, job)
-    choices = {key: asked[key] for key in ("exchanged", "pieces", "terms", "seed")}
+    choices = {key: asked[key] for key in ("exchanged", "pieces", "aggregation", "seed")}
     tables = measure_categories(scored, categories, model=name, settings=TestSettings(**asked["test"]), **choices)
     made_from = task.describe(asked, libraries=["torch", "transformers", "tokenizers", "numpy", "scipy"])
     for table, content in tables._asdict().items():

@@ -8,7 +8,8 @@ task = Task(snakemake, "likelihoods")
 job = Job(task.input.model, "results/likelihoods/kept", task.threads, task.cards)
 for number, (name, asked) in enumerate(task.params.structures.items()):
     scored = score_study_sentences("structures", {**asked, "name": name}, {}, job)
-    tables = measure_traits(scored, model=name, pieces=asked["pieces"], terms=asked["terms"])
+    choices = {key: asked[key] for key in ("pieces", "aggregation", "prior_mask")}
+    tables = measure_traits(scored, model=name, **choices)
     made_from = task.describe(asked, libraries=["torch", "transformers", "tokenizers"])
     for table, content in tables._asdict().items():
         task.write(task.output[table][number], content, made_from)

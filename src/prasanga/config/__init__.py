@@ -34,6 +34,7 @@ _GONE: dict[Keys, str] = {
     ("corpus", "supplement", "inflation"): "a compressed file may have any size. Take it out.",
     ("pairs", "buckets"): "a model scores a set in one job, and goes on where it was stopped. Take it out.",
     ("log_probability", "buckets"): "a model scores all sentences in one job. Take it out.",
+    ("log_probability", "terms"): "it has another name. Write e.g. `aggregation: mean`.",
     ("associations", "interval"): "intervals of effects are made in one way (docs/statistics.md). Take it out.",
     ("associations", "random_twin"): "twins are counted. Write e.g. `random_twins: 8`, or `random_twins: 0` for none.",
 }

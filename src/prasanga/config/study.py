@@ -38,6 +38,7 @@ from prasanga.config.values import (
     absent,
     add_defaults,
     add_normalization,
+    mistake,
     require_one_language,
 )
 
@@ -472,9 +473,22 @@ class LogProbabilityConfig(ConfigSection):
     pieces: Literal["all", "left-to-right", "first"] = "all"
     """How a target of several pieces is scored. all masks them together, one mask per piece, and sums; left-to-right
     shows the earlier ones; first puts one mask for the word and scores its first piece (the paper's program)."""
-    terms: Literal["log-sum-exp", "mean"] = "log-sum-exp"
-    """How the terms of a group become one score: log-sum-exp adds their probabilities, mean averages the
-    logarithms."""
+    aggregation: Literal["log-sum-exp", "mean", "raw_logits"] = "log-sum-exp"
+    """How the terms of a group become one score: log-sum-exp adds their probabilities, mean averages the logarithms.
+    raw_logits takes the logarithm of a sum of logits (the notebook behind the paper's Table 4); it is for categories,
+    and the terms of traits then go by log-sum-exp, because the authors' figures show probabilities."""
+    prior_mask: Literal["target", "authors"] = "target"
+    """Where the prior of a trait is read: at the mask of the target (the paper's text), or at the mask of the trait
+    (authors, the program behind Figures 2 and 11; it needs pieces: first). Categories always read the target's."""
+
+    @model_validator(mode="after")
+    def _check_prior(self) -> Self:
+        if self.prior_mask == "authors" and self.pieces != "first":
+            raise mistake(
+                f"has prior_mask: authors with pieces: {self.pieces}, but the authors' prior has one mask per word."
+                " Write pieces: first, or prior_mask: target."
+            )
+        return self
 
 
 class ConstructionConfig(ConfigSection):

@@ -21,7 +21,10 @@ PAPER: dict[str, dict[str, Any]] = {
     },
     "seat": {"unit": "sentence"},
     "pairs": {"encoder_decoder": "causal", "punctuation": "with-word", "ties": "against"},
-    "log_probability": {"exchanged": ["C6", "C7", "C8", "C9"], "pieces": "first"},
+    "log_probability": {
+        **{"exchanged": ["C6", "C7", "C8", "C9"], "pieces": "first"},
+        **{"aggregation": "raw_logits", "prior_mask": "authors"},
+    },
 }
 """Defaults of the preset `paper`, where they differ; `*` means every entry."""
 

@@ -173,18 +173,19 @@ def _read_notebook(path: Path, normalization: str | None) -> _Sections:
 #
 # A set of terms has one score in a sentence. With `log-sum-exp` the terms' probabilities are added, fill and prior
 # alike, and the logarithm of the ratio is taken; with `mean` the corrected scores, which are logarithms, are
-# averaged:
+# averaged; `raw_logits` adds logits instead of probabilities, as the notebook behind Table 4 does:
 #
 #     log-sum-exp    log(sum of p_target over the terms) - log(sum of p_prior over the terms)
 #     mean           mean over the terms of log(p_target / p_prior)
+#     raw_logits     log(sum of the terms' logits + 1e-10) of the fill, minus that of the prior
 #
 # The score of a sentence is that of the first set minus that of the second. The test permutes words of the attributes,
 # with all their sentences. Terms may be resampled, dealt into other sets or left out, and are then counted again: a
 # term that counts twice has twice the probability.
 
 
-TERMS = ("log-sum-exp", "mean")
-"""How the terms of a set become one score (`log_probability.terms`)."""
+AGGREGATIONS = ("log-sum-exp", "mean", "raw_logits")
+"""How the terms of a set become one score (`log_probability.aggregation`)."""
 
 SCORE_NOISE = 1e-5
 """Models give log-probabilities to about 1e-6: a spread of scores as small as this is rounding."""
@@ -193,6 +194,8 @@ _RELATIVE_NOISE = 1e-13
 """A spread of sums as small as this, relative to the largest score, is rounding."""
 
 _BLOCK = 2**21  # numbers of one block of replicates
+
+_ADDED = 1e-10  # to a sum of logits, as in the notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +209,7 @@ class TermScores:
         words: (n_sentences,) the attribute word of each sentence, those of the first set numbered first.
         n_first: terms of the first target set.
         n_a: words of the first attribute set; likewise `n_b` of the second.
-        terms: log-sum-exp or mean.
+        aggregation: one of `AGGREGATIONS`; with raw_logits `fill` and `prior` are logits.
     """
 
     fill: FloatArray
@@ -215,7 +218,7 @@ class TermScores:
     n_first: int
     n_a: int
     n_b: int
-    terms: str = "log-sum-exp"
+    aggregation: str = "log-sum-exp"
 
     @property
     def n_targets(self) -> int:
@@ -266,11 +269,11 @@ class TermScores:
         parts = []
         for side in self._sides:
             fill, prior = self.fill[:, side], self.prior[:, side]
-            if self.terms == "mean":
+            if self.aggregation == "mean":
                 parts.append(fill - prior)
             else:
                 score = self._score(fill, prior, np.ones((1, fill.shape[1])))[0]
-                parts.append(score[:, None] + fill.shape[1] * (_shares(fill) - _shares(prior)))
+                parts.append(score[:, None] + fill.shape[1] * (self._shares(fill) - self._shares(prior)))
         values = np.concatenate(parts, axis=1)
         noise = _RELATIVE_NOISE * float(np.abs(values).max())
         sizes = (self.n_a, self.n_b, self.n_first, self.n_attributes - self.n_first)
@@ -328,6 +331,7 @@ class TermScores:
         observed = float(self._difference(self.sentence_scores[None])[0])
         mirrored = units.matched or units.sizes[0] == units.sizes[1]
         found = np.concatenate(differences)
+        found[np.isnan(found)] = observed  # a deal without a score counts against an effect
         return assess_statistics(found, observed, total, settings.alternative, exact=exact, mirrored=mirrored)
 
     def term_associations(self) -> FloatArray:
@@ -347,23 +351,26 @@ class TermScores:
     def _combine(self, scores: FloatArray, counts: Counts) -> FloatArray:
         """Return (n_replicates, n_sentences) from the (n_sentences, n) log-probabilities of a set's terms."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            if self.terms == "mean":
+            if self.aggregation == "mean":
                 return np.asarray(counts @ scores.T / counts.sum(axis=1, keepdims=True))
+            if self.aggregation == "raw_logits":
+                logs = np.log(counts @ scores.T + _ADDED)
+                return np.where(counts.any(axis=1, keepdims=True), logs, np.nan)
             largest = scores.max(axis=1)
             logs = np.log(counts @ np.exp(scores - largest[:, None]).T) + largest
         return np.asarray(np.where(np.isfinite(logs), logs, np.nan))
+
+    def _shares(self, scores: FloatArray) -> FloatArray:
+        """Return (n_sentences, n) shares of the terms in the sum of their probabilities or logits."""
+        is_raw = self.aggregation == "raw_logits"
+        added = scores if is_raw else np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(added / added.sum(axis=1, keepdims=True))
 
     def _difference(self, scores: FloatArray) -> FloatArray:
         """Return (n,) mean over the words of the first attribute set minus the second's, of (n, n_sentences) scores."""
         belongs = self.words[:, None] == np.arange(self.n_targets)
         of_words = scores @ (belongs / belongs.sum(axis=0))
         return np.asarray(of_words[:, : self.n_a].mean(axis=1) - of_words[:, self.n_a :].mean(axis=1))
-
-
-def _shares(scores: FloatArray) -> FloatArray:
-    """Return (n_sentences, n) shares of the terms in the sum of their probabilities."""
-    probabilities = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
 # --------------------
@@ -410,7 +417,7 @@ def measure_categories(
     settings: TestSettings,
     exchanged: Collection[str] = (),
     pieces: str = "all",
-    terms: str = "log-sum-exp",
+    aggregation: str = "log-sum-exp",
     seed: int = 47,
 ) -> CategoryTables:
     """Return the log-probability bias of all categories in one model, or in each of its twins.
@@ -422,7 +429,7 @@ def measure_categories(
         settings: how effects are tested.
         exchanged: categories whose targets and attributes change places.
         pieces: how a target of several pieces is scored (`log_probability`).
-        terms: how the terms of a set become one score (`TERMS`).
+        aggregation: how the terms of a set become one score (`AGGREGATIONS`).
         seed: of the study.
 
     Returns:
@@ -434,9 +441,9 @@ def measure_categories(
     Raises:
         InputError: an unknown way to combine terms.
     """
-    choice("log_probability.terms", terms, TERMS)
+    choice("log_probability.aggregation", aggregation, AGGREGATIONS)
     if "twin" in scored.columns:
-        how: dict[str, Any] = {"exchanged": exchanged, "pieces": pieces, "terms": terms, "seed": seed}
+        how: dict[str, Any] = {"exchanged": exchanged, "pieces": pieces, "aggregation": aggregation, "seed": seed}
         return of_twins(
             scored["twin"].n_unique(),
             lambda twin: measure_categories(
@@ -446,12 +453,12 @@ def measure_categories(
     cells, terms_of, sentences, of_terms = [], {}, [], []
     for category in read_categories(categories, exchanged):
         rows = scored.filter(category=category.name)
-        words, table, scores, lost = _find_usable(category, rows, terms)
+        words, table, scores, lost = _find_usable(category, rows, aggregation)
         usable = table.filter("is_usable")
         one_mask = rows.filter(pl.col("n_attribute_pieces") > 1)["attribute_word"].unique(maintain_order=True)
         one_mask = one_mask if pieces == "first" else one_mask.clear()
         n_a = usable["attribute_word"].is_in(words[2]).sum()
-        about = {"exchanged": category.name in exchanged, "pieces": pieces, "terms": terms, "seed": seed}
+        about = {"exchanged": category.name in exchanged, "pieces": pieces, "aggregation": aggregation, "seed": seed}
         about |= {"n_sentences_a": n_a, "n_sentences_b": len(usable) - n_a, "n_templates": rows["template"].n_unique()}
         about |= {"n_masked_as_one": len(one_mask), "masked_as_one": ", ".join(one_mask), **settings.conventions()}
         cells.append(AskedEstimate(category, {"model": model}, words, lost, about))
@@ -501,7 +508,7 @@ def _list_terms(
 
 
 def _find_usable(
-    category: CategoryWords, scored: pl.DataFrame, terms: str
+    category: CategoryWords, scored: pl.DataFrame, aggregation: str
 ) -> tuple[Words, pl.DataFrame, TermScores | None, list[Loss]]:
     """Return which targets have a score in every sentence, and the sentences in which all of these have one.
 
@@ -550,7 +557,13 @@ def _find_usable(
     shape, order = (len(usable), len(targets)), [targets.index(word) for word in (*x, *y)]
     fill, prior = (scores[name].to_numpy().reshape(shape)[:, order] for name in ("fill", "prior"))
     places = np.array([[*a, *b].index(word) for word in usable["attribute_word"]], dtype=np.int64)
-    return words, table, TermScores(fill, prior, places, len(x), len(a), len(b), terms), lost
+    found = TermScores(fill, prior, places, len(x), len(a), len(b), aggregation)
+    if (unknown := np.isnan(found.sentence_scores)).any():  # logits add up to less than 0
+        sentences = usable.filter(unknown).select(_SENTENCE).with_columns(negative=pl.lit("negative-sum"))
+        scored = scored.join(sentences, on=_SENTENCE, how="left", maintain_order="left")
+        scored = scored.with_columns(left_out=pl.coalesce("left_out", "negative")).drop("negative")
+        return _find_usable(category, scored, aggregation)
+    return words, table, found, lost
 
 
 def _measure_terms(
@@ -569,7 +582,7 @@ def _measure_terms(
     """
     if float(terms.sentence_scores.std()) <= SCORE_NOISE:
         raise ConstantScoresError("all sentences have the same score, so that there is no effect size")
-    cosines, is_linear = terms.crossed_scores(), terms.terms == "mean"
+    cosines, is_linear = terms.crossed_scores(), terms.aggregation == "mean"
     tests = permuted.test_words(cosines)
     if not is_linear:
         tests = tests[0], terms.test_terms(permuted.units[1], permuted.settings, permuted.generator("p_attributes"))

@@ -123,7 +123,7 @@ class Scorer:
 
     @torch.inference_mode()
     def log_probabilities(
-        self, queries: Sequence[Query], told: Callable[[float], object] | None = None
+        self, queries: Sequence[Query], told: Callable[[float], object] | None = None, *, raw_logits: bool = False
     ) -> list[NDArray[np.float64]]:
         """Return the natural logarithm of the probability of each query's targets at its positions.
 
@@ -135,6 +135,7 @@ class Scorer:
         Args:
             queries: the questions.
             told: called after each batch with its share of all passes.
+            raw_logits: return the numbers of the vocabulary head instead, which are no log-probabilities.
 
         Raises:
             InputError: a number that is not finite, or a text for which the device has no memory.
@@ -146,7 +147,7 @@ class Scorer:
         waiting: list[tuple[list[tuple[int, int]], torch.Tensor]] = []
 
         def run(rows: slice) -> None:
-            waiting.append(self._run(passes[rows]))
+            waiting.append(self._run(passes[rows], raw_logits))
             if told is not None:
                 told((rows.stop - rows.start) / len(passes))
 
@@ -189,7 +190,7 @@ class Scorer:
             self._halving.run(batch, lambda part: (part.stop - part.start) * len(rows[part.stop - 1]), work)
         return found
 
-    def _run(self, passes: Sequence[_Pass]) -> tuple[list[tuple[int, int]], torch.Tensor]:
+    def _run(self, passes: Sequence[_Pass], raw_logits: bool = False) -> tuple[list[tuple[int, int]], torch.Tensor]:
         """Return one batch: whose each value is (the query and its target's place), and the values, on the device."""
         decoder_ids = [one.query.decoder_ids for one in passes] if self.kind == "encoder-decoder" else None
         states = self.model.states([one.query.ids for one in passes], decoder_ids)
@@ -207,7 +208,7 @@ class Scorer:
             logits = self.model.logits(chosen[begin : begin + self._head_rows])
             here = (wanted >= begin) & (wanted < begin + self._head_rows)
             own = wanted[here] - begin
-            values.append(logits[own, pieces[here]] - logits.logsumexp(dim=1)[own])
+            values.append(logits[own, pieces[here]] - (0 if raw_logits else logits.logsumexp(dim=1)[own]))
         places = [(number, place) for found in reads.values() for number, place, _ in found]
         return places, torch.cat(values) if values else states.new_empty(0)
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -464,10 +465,20 @@ def score_log_probability(
     )
 
 
-def score_sentences(scorer: Scorer, sentences: pl.DataFrame, *, pieces: str) -> pl.DataFrame:
+def score_sentences(
+    scorer: Scorer, sentences: pl.DataFrame, *, pieces: str, prior_mask: str = "target", raw_logits: bool = False
+) -> pl.DataFrame:
     """Return sentences, columns `SPANS` and others, with the columns `SENTENCE_SCORES`.
 
     Masked copies are made as they are run, so that memory does not grow with their number.
+
+    Args:
+        scorer: of an encoder.
+        sentences: the sentences.
+        pieces: as for `score_log_probability`.
+        prior_mask: where the prior is read: at the mask of the `target`; or, with `pieces` first, at that of the
+            attribute, as by the program of the `authors` for traits.
+        raw_logits: whether fill and prior are logits instead of log-probabilities.
 
     Raises:
         InputError: another kind of model than an encoder, or one without a mask piece.
@@ -480,15 +491,24 @@ def score_sentences(scorer: Scorer, sentences: pl.DataFrame, *, pieces: str) -> 
         for text, target, attribute in sentences.select(*SPANS).iter_rows():
             own = [overlapping(read[text], *span) for span in (target, attribute)]
             left_out, role, queries = _plan_words(scorer, read[text], own, (target, attribute), mask, pieces)
+            if prior_mask == "authors" and queries:
+                queries = [queries[0], _read_other_mask(queries[1], mask)]
             scores.append([None, None, *map(len, own), left_out, role])
             yield queries
 
     what = f"scoring words in sentences by {scorer.name}"
-    for number, values in answer_texts(scorer.log_probabilities, ask(), len(sentences), what):
+    compute = partial(scorer.log_probabilities, raw_logits=raw_logits)
+    for number, values in answer_texts(compute, ask(), len(sentences), what):
         sums = [float(each.sum()) for each in values]
         half = len(sums) // 2  # fill and prior take as many queries
         scores[number][:2] = sum(sums[:half]), sum(sums[half:])
     return sentences.hstack(pl.DataFrame(scores, schema=SENTENCE_SCORES, orient="row"))
+
+
+def _read_other_mask(prior: Query, mask: int) -> Query:
+    """Return the query of a prior, of one mask for each word, that reads the target at the mask of the attribute."""
+    other = next(place for place, piece in enumerate(prior.ids) if piece == mask and place not in prior.positions)
+    return prior._replace(positions=(other,))
 
 
 def _word(role: str) -> pl.Expr:

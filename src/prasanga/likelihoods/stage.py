@@ -176,7 +176,8 @@ def open_store(
         identity: which model it is (`prasanga.models.model_identity`).
         dtype: the precision that it runs in: scores of two precisions are never mixed.
     """
-    settings = {name: value for name, value in settings.items() if name in kind.settings}
+    program = _find_program(settings)
+    settings = {name: value for name, value in settings.items() if name in kind.settings} | program
     described = {"settings": settings, "identity": dict(identity), "dtype": dtype, "version": SCORES_VERSION}
     # what a study calls a model and where it is does not matter: the identity says which model it is
     which = {name: value for name, value in settings.get("which", {}).items() if name not in _OF_STUDY}
@@ -270,10 +271,17 @@ def _ask(kind: _Kind, scorer: Scorer, rows: pl.DataFrame, settings: Mapping[str,
     from prasanga.likelihoods.scoring import score_pairs, score_sentences
 
     if kind is SENTENCES:
-        return score_sentences(scorer, rows, pieces=settings["pieces"])
+        return score_sentences(scorer, rows, pieces=settings["pieces"], **_find_program(settings))
     choices = {key: settings[key] for key in _PAIR_CHOICES}
     measure = settings["measures"].get(scorer.kind, "causal")
     return score_pairs(scorer, rows, measure=measure, name=settings["name"], **choices)
+
+
+def _find_program(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `score_sentences` is asked where the authors' program does not do what it does by default."""
+    asked = {"prior_mask": settings.get("prior_mask") == "authors" and "authors"}
+    asked |= {"raw_logits": settings.get("aggregation") == "raw_logits"}
+    return {name: value for name, value in asked.items() if value}
 
 
 def _load(which: Mapping[str, Any], job: Job, identity: dict[str, str]) -> Scorer:

@@ -147,7 +147,7 @@ class TermStudies(Studies):
         space = Measured(scores + added, self._scatter[0], self._n_items, moved, of_templates)
 
         def test_attributes(which: Flags, means: FloatArray) -> FloatArray:
-            if self._scores.terms == "mean":  # terms have associations of their own, which are tested like words
+            if self._scores.aggregation == "mean":  # terms have associations of their own, which are tested like words
                 moved_apart = (added[which] * means).sum(axis=1, keepdims=True) * self._signs
                 associations = means @ self._corrected + moved_apart
                 return judge.partitions[1].test(associations, is_a if len(is_a) == 1 else is_a[which])
@@ -192,7 +192,7 @@ def build_term_studies(
     rng: np.random.Generator,
     *,
     exchanged: Collection[str] = (),
-    terms: str = "log-sum-exp",
+    aggregation: str = "log-sum-exp",
 ) -> TermStudies:
     """Return the simulated studies of an estimate.
 
@@ -204,7 +204,7 @@ def build_term_studies(
         rule: of a finding.
         rng: draws the studies.
         exchanged: categories whose targets and attributes change places.
-        terms: how the terms of a set become one score.
+        aggregation: how the terms of a set become one score; not of raw logits.
     """
     (category,) = read_categories({row["category"]: categories[row["category"]]}, exchanged)
     own = scores.filter(category=category.name)
@@ -216,7 +216,7 @@ def build_term_studies(
 
     def read(table: pl.DataFrame) -> TermScores:
         fill, prior = (table[name].to_numpy().reshape(len(words), -1) for name in ("fill", "prior"))
-        return TermScores(fill, prior, words, len(x), len(a), len(b), terms)
+        return TermScores(fill, prior, words, len(x), len(a), len(b), aggregation)
 
     keys = own.select("category", "attribute", "template", "term")
     twins = [twin for table in copies for twin in table.partition_by("twin")]

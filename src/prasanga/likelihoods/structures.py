@@ -23,7 +23,7 @@ from prasanga.base.yaml import Entry, read_text, suggest
 from prasanga.lexicon.model import AUTHORS_LANGUAGE as LANGUAGE
 from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
 from prasanga.lexicon.templates import SentenceTemplate, read_entry_sentence, read_sentence
-from prasanga.likelihoods.categories import SCORE_NOISE, TERMS, fill_sentences
+from prasanga.likelihoods.categories import AGGREGATIONS, SCORE_NOISE, fill_sentences
 from prasanga.pairs.preferences import SPANS
 from prasanga.schema import BOTH_POLARITIES, TABLES
 from prasanga.stats.effects import FloatArray, IndexArray, choice
@@ -293,11 +293,12 @@ def _find_oddities(
 # --------------------
 # Scores of traits in structures.
 #
-# The terms of a group have one score in a sentence, by `log_probability.terms`, fill and prior alike. The
+# The terms of a group have one score in a sentence, by `log_probability.aggregation`, fill and prior alike. The
 # association is that of the male terms minus that of the female ones: positive where a male subject is likelier.
 
 
 QUANTITIES = ("fill", "prior", "corrected")
+_HOW = ("pieces", "aggregation", "prior_mask")
 
 TRAITS_SCHEMA = TABLES["traits"].polars
 """Columns of the table of traits, one row per model, polarity, trait and structure.
@@ -321,7 +322,12 @@ class StructureTables(NamedTuple):
 
 
 def measure_traits(
-    scored: pl.DataFrame, *, model: str, pieces: str = "all", terms: str = "log-sum-exp"
+    scored: pl.DataFrame,
+    *,
+    model: str,
+    pieces: str = "all",
+    aggregation: str = "log-sum-exp",
+    prior_mask: str = "target",
 ) -> StructureTables:
     """Return the associations of all traits in all structures by one model, or by each of its twins.
 
@@ -329,7 +335,8 @@ def measure_traits(
         scored: `TRAIT_SENTENCES` with the columns `SENTENCE_SCORES`; of twins also `twin`.
         model: its name, for the tables.
         pieces: how a term of several pieces is scored (`log_probability`).
-        terms: how the terms of a group become one score: log-sum-exp or mean.
+        aggregation: how the terms of a group become one score: log-sum-exp or mean.
+        prior_mask: where the prior was read (`score_sentences`).
 
     Returns:
         Both tables in the order of the sentences. Where a term has no score in a sentence, its counterpart does not
@@ -338,7 +345,7 @@ def measure_traits(
     Raises:
         InputError: an unknown way to combine terms.
     """
-    choice("log_probability.terms", terms, TERMS)
+    choice("log_probability.aggregation", aggregation, AGGREGATIONS[:2])
     twin = {"twin": pl.Int64()} if "twin" in scored.columns else {}
     key = [*twin, "polarity", "trait", "structure"]
     role, left_out = pl.col("left_out_role"), pl.col("left_out")
@@ -347,18 +354,19 @@ def measure_traits(
     scored = scored.with_columns(
         model=pl.lit(model),
         pieces=pl.lit(pieces),
-        terms=pl.lit(terms),
+        aggregation=pl.lit(aggregation),
+        prior_mask=pl.lit(prior_mask),
         corrected=pl.col("fill") - pl.col("prior"),
         form=pl.col("text").str.slice(start, end - start),
         reason=pl.when(left_out.is_not_null()).then(pl.concat_str("left_out", who, separator=" ", ignore_nulls=True)),
     ).with_columns(missing=pl.col("reason").drop_nulls().first().over([*key, "pair"]))
     kept, both = pl.col("missing").is_null(), tuple(product(GROUPS, ("fill", "prior")))
     traits = scored.group_by(key, maintain_order=True).agg(
-        pl.col("gloss", "n_words", "model", "n_attribute_pieces", "pieces", "terms").first(),
+        pl.col("gloss", "n_words", "model", "n_attribute_pieces", *_HOW).first(),
         n_pairs=(kept & (pl.col("group") == GROUPS[0])).sum(),
         n_pieces=pl.col("n_pieces").filter(kept).sum(),
         left_out=pl.col("reason").filter(pl.col("reason") == pl.col("missing")).unique(maintain_order=True),
-        **{f"{g}_{what}": _combined(pl.col(what).filter(kept, pl.col("group") == g), terms) for g, what in both},
+        **{f"{g}_{what}": _combined(pl.col(what).filter(kept, pl.col("group") == g), aggregation) for g, what in both},
     )
     traits = traits.with_columns(
         *((pl.col(f"{group}_fill") - pl.col(f"{group}_prior")).alias(f"{group}_corrected") for group in GROUPS),
@@ -372,9 +380,9 @@ def measure_traits(
     )
 
 
-def _combined(scores: pl.Expr, terms: str) -> pl.Expr:
+def _combined(scores: pl.Expr, aggregation: str) -> pl.Expr:
     """Return one score of several terms, from their log-probabilities: of their sum, or the mean of them."""
-    return scores.mean() if terms == "mean" else (scores - scores.max()).exp().sum().log() + scores.max()
+    return scores.mean() if aggregation == "mean" else (scores - scores.max()).exp().sum().log() + scores.max()
 
 
 # --------------------
@@ -402,7 +410,7 @@ STRUCTURE_DIFFERENCES_SCHEMA = TABLES["structure_differences"].polars
 `ratio` is sd_2 / sd_1, `difference` mean_2 - mean_1, each with a 95% bootstrap interval over traits."""
 
 _FEWEST_TRAITS = 8
-_NEEDED = ("model", "polarity", "trait", "structure", "n_words", "pieces", "terms", *QUANTITIES)
+_NEEDED = ("model", "polarity", "trait", "structure", "n_words", *_HOW, *QUANTITIES)
 
 
 def spread_by_structure(
@@ -448,7 +456,7 @@ def _describe(traits: pl.DataFrame) -> pl.DataFrame:
     sd = value.std() * (value.std() > SCORE_NOISE)
     tables = []
     for (model, polarity), rows in _by_polarity(traits):
-        long = rows.unpivot(QUANTITIES, index=["structure", "n_words", "pieces", "terms"], variable_name="quantity")
+        long = rows.unpivot(QUANTITIES, index=["structure", "n_words", *_HOW], variable_name="quantity")
         groups = long.sort("structure", maintain_order=True).group_by("structure", "quantity", maintain_order=True)
         described = groups.agg(
             *(pl.lit(name).alias(column) for column, name in (("model", model), ("polarity", polarity))),
@@ -456,7 +464,7 @@ def _describe(traits: pl.DataFrame) -> pl.DataFrame:
             **{"mean": value.mean(), "mean_size": value.abs().mean(), "sd": sd, "variance": sd**2},
             **{"min": value.min(), "q25": value.quantile(0.25, "linear"), "median": value.median()},
             **{"q75": value.quantile(0.75, "linear"), "max": value.max(), "values": value.drop_nulls()},
-            **{name: pl.col(name).first() for name in ("pieces", "terms")},
+            **{name: pl.col(name).first() for name in _HOW},
         )
         tables.append(described)
     return pl.concat(tables)

@@ -46,8 +46,8 @@ class Files:
         results: the tables that the report is made from, by their names in `prasanga.report.study.Results`: all that
             the study makes or, where figures are drawn from what is there, those.
         missing: a sentence for each table that this run does not make and that is not there.
-        terms: the scores from which the strength of log-probability bias follows; none if cached ones are incomplete,
-            as those of earlier versions are.
+        terms: the scores from which the strength of log-probability bias follows; none of raw logits, or if cached ones
+            are incomplete, as those of earlier versions are.
     """
 
     def __init__(self, study: StudyPlan) -> None:
@@ -71,7 +71,7 @@ class Files:
         self.terms = self.vectors("log_probability")
         is_cached = not study.computed and not study.from_results
         absent = [path for path in list_paths(self.terms) if is_cached and not Path(path).exists()]
-        if absent:
+        if absent or self._config["log_probability"]["aggregation"] == "raw_logits":  # no shift is defined for logits
             self.terms = {}
         finished = self.finished()
         self.results = {name: path for name, path in finished.items() if self._use([path])}
@@ -329,8 +329,8 @@ _TESTED_BY = (
     " equivalence_margin"
 )
 _SENTENCES = {
-    "structures": "log_probability: traits structures pieces terms",
-    "log_probability": "log_probability: categories templates exchanged pieces terms",
+    "structures": "log_probability: traits structures pieces aggregation prior_mask",
+    "log_probability": "log_probability: categories templates exchanged pieces aggregation",
 }
 _OF_A_TWIN = {"n_resamples": 0, "n_shuffles": 0, "n_permutations": 1}
 """Of random copies the effect is all that is shown."""
@@ -504,7 +504,7 @@ class Settings:
 
     def term_strength(self) -> Values:
         """Return what changes the strength of log-probability bias, besides words and scores."""
-        keys = "calibration: repetitions shifts; log_probability: exchanged terms; seed"
+        keys = "calibration: repetitions shifts; log_probability: exchanged aggregation; seed"
         return {"test": self._test(), **self.select(keys)}
 
     def multiverse(self) -> Values:
@@ -558,8 +558,10 @@ class Settings:
     def sentence_scores(self, of: str, model: str) -> Values:
         """Return what changes the results of the sentences of `structures` or `log_probability`, besides tests."""
         which, sentences = self._scorer(self._study.scored.every[model]), self._words.sentences
-        digest = {"sentences": sentences[of]} if sentences else {}
-        return {"which": which, "lexicon": self._words.source, **self.select(_SENTENCES[of]), **digest}
+        asked = self.select(_SENTENCES[of]) | ({"sentences": sentences[of]} if sentences else {})
+        if of == "structures" and asked["aggregation"] == "raw_logits":  # is for categories
+            asked["aggregation"] = "log-sum-exp"
+        return {"which": which, "lexicon": self._words.source, **asked}
 
     def log_probability(self, model: str) -> Values:
         """Return what changes the log-probability bias of categories."""

@@ -214,7 +214,8 @@ def structures(results: Results) -> Section | None:
     title, text = "Two structures compared on the same traits", [prose("structures_compared")]
     of_two = fold_table(title, "structures_compared", compared, text=text)
     n = max(row["n"] + row["n_left_out"] for row in rows)
-    conventions = list(dict.fromkeys(f"pieces {row['pieces']}, terms {row['terms']}" for row in rows))
+    names = ("pieces", "aggregation", "prior_mask")
+    conventions = list(dict.fromkeys(", ".join(f"{name} {row[name]}" for name in names) for row in rows))
     note = prose("structures_note", has_twins=any(is_number(row["twin_sd"]) for row in rows))
     return fill_section(
         "structures",

@@ -251,6 +251,7 @@ def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:
     values = {key: value for key, value, _ in summary.choices(config)}
     pairs, traits = results["pair_differences"].drop_nulls("difference"), results["traits"].drop_nulls("corrected")
     values["n_pairs"] = f"{pairs.n_unique(['set', 'language', 'pair_id']):,}"
+    values["aggregation"] = ", ".join(traits["aggregation"].unique())
     values["n_traits"] = f"{traits.n_unique(['polarity', 'trait']):,}"
     parts = []
     for _, listed in downloads_of(results.files).get("Figures", ()):

@@ -260,7 +260,7 @@ def _summarize_structures(spread: pl.DataFrame, differences: pl.DataFrame) -> di
         "n_comparisons": compared if len(differences) else None,
         "n_comparisons_apart": apart if len(differences) else None,
         # a column `variance` there is no convention
-        "conventions": _conventions(spread, ("pieces", "terms", "n_resamples", "seed")),
+        "conventions": _conventions(spread, ("pieces", "aggregation", "prior_mask", "n_resamples", "seed")),
     }
 
 

@@ -39,7 +39,8 @@ _TYPES: dict[str, tuple[Any, pa.DataType | None]] = {
 CONVENTIONS = (
     *("std", "alternative", "statistic", "interval", "n_resamples", "resample_attributes", "n_shuffles"),
     *("n_permutations", "variance", "tau2_method", "sample_mode", "draws", "repeated_words", "pool", "n_samples"),
-    *("band", "sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "terms", "seed"),
+    *("band", "sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "aggregation"),
+    *("prior_mask", "seed"),
 )
 """Columns of the choices behind an estimate, in the order in which they are named."""
 

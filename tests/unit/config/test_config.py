@@ -82,7 +82,10 @@ def test_the_preset_of_the_papers_changes_defaults_and_nothing_that_is_written()
             **{"encoder_decoder": ("infill", "causal"), "punctuation": ("apart", "with-word")},
             "ties": ("apart", "against"),
         },
-        "log_probability": {"exchanged": ([], ["C6", "C7", "C8", "C9"]), "pieces": ("all", "first")},
+        "log_probability": {
+            **{"exchanged": ([], ["C6", "C7", "C8", "C9"]), "pieces": ("all", "first")},
+            **{"aggregation": ("log-sum-exp", "raw_logits"), "prior_mask": ("target", "authors")},
+        },
     }
 
 

@@ -108,7 +108,7 @@ def test_another_model_or_choice_has_another_key(tmp_path: Path) -> None:
         opened(tmp_path, kind=SENTENCES).key,
     ]
     assert len({*keys}) == 5
-    of_study = {"which": {"model": "elsewhere", "files": {}}, "name": "m", "terms": "mean"}
+    of_study = {"which": {"model": "elsewhere", "files": {}}, "name": "m", "aggregation": "mean"}
     assert opened(tmp_path, {**SETTINGS, **of_study}).key == opened(tmp_path, {**SETTINGS, "which": {}}).key
 
 

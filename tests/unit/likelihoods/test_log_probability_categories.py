@@ -97,7 +97,7 @@ def rows(table: Any) -> Table:
     return list(pl.from_arrow(table).iter_rows(named=True))  # type: ignore[union-attr]
 
 
-def by_hand(scorer: PlantedScorer, terms: str) -> dict[tuple[str, str], float]:
+def by_hand(scorer: PlantedScorer, aggregation: str) -> dict[tuple[str, str], float]:
     """s of each sentence, from the formula of the paper, one word at a time."""
     found = {}
     for attribute, template in itertools.product([*SETS["work"], *SETS["home"]], ("sees", "of")):
@@ -106,7 +106,7 @@ def by_hand(scorer: PlantedScorer, terms: str) -> dict[tuple[str, str], float]:
         for side in ("he", "she"):
             fill = [scorer._log_p(target, {*beside, attribute}) for target in SETS[side]]
             prior = [scorer._log_p(target, beside) for target in SETS[side]]
-            if terms == "mean":
+            if aggregation == "mean":
                 scores.append(sum(f - p for f, p in zip(fill, prior, strict=True)) / len(fill))
             else:
                 scores.append(math.log(sum(map(math.exp, fill))) - math.log(sum(map(math.exp, prior))))
@@ -114,11 +114,11 @@ def by_hand(scorer: PlantedScorer, terms: str) -> dict[tuple[str, str], float]:
     return found
 
 
-@pytest.mark.parametrize("terms", ["log-sum-exp", "mean"])
-def test_the_effect_is_that_of_the_formula(terms: str, measure: Callable[..., CategoryTables]) -> None:
+@pytest.mark.parametrize("aggregation", ["log-sum-exp", "mean"])
+def test_the_effect_is_that_of_the_formula(aggregation: str, measure: Callable[..., CategoryTables]) -> None:
     scorer = preference(0.05)
-    tables = measure(scorer, terms=terms)
-    wanted = by_hand(scorer, terms)
+    tables = measure(scorer, aggregation=aggregation)
+    wanted = by_hand(scorer, aggregation)
     sentences = {(row["attribute"], row["template"]): row["score"] for row in rows(tables.sentences)}
     assert sentences == pytest.approx(wanted)
     values = np.array(list(wanted.values()))
@@ -136,7 +136,7 @@ def test_the_effect_is_that_of_the_formula(terms: str, measure: Callable[..., Ca
     assert estimate["p_association"] == max(estimate["p_stimuli"], estimate["p_attributes"])
     assert [estimate[f"n_{side}"] for side in "xyab"] == [4, 4, 3, 3]
     assert (estimate["n_sentences_a"], estimate["n_sentences_b"], estimate["n_templates"]) == (6, 6, 2)
-    assert (estimate["terms"], estimate["pieces"], estimate["exchanged"]) == (terms, "all", False)
+    assert (estimate["aggregation"], estimate["pieces"], estimate["exchanged"]) == (aggregation, "all", False)
 
 
 def test_a_model_without_preferences_has_no_effect_size(measure: Callable[..., CategoryTables]) -> None:
@@ -186,13 +186,13 @@ def test_words_have_their_own_roles(measure: Callable[..., CategoryTables]) -> N
     assert (estimate["leave_out_low"], estimate["leave_out_high"]) == (min(without), max(without))
 
 
-@pytest.mark.parametrize("terms", ["log-sum-exp", "mean"])
-def test_leaving_a_word_out_is_measuring_without_it(terms: str, measure: Callable[..., CategoryTables]) -> None:
-    words = rows(measure(preference(0.1), terms=terms).words)
+@pytest.mark.parametrize("aggregation", ["log-sum-exp", "mean"])
+def test_leaving_a_word_out_is_measuring_without_it(aggregation: str, measure: Callable[..., CategoryTables]) -> None:
+    words = rows(measure(preference(0.1), aggregation=aggregation).words)
     for name in ("he", "home"):
         gone = SETS[name][1]
         less = {**SETS, name: [word for word in SETS[name] if word != gone]}
-        (expected,) = rows(measure(preference(0.1), sets=less, terms=terms).estimates)
+        (expected,) = rows(measure(preference(0.1), sets=less, aggregation=aggregation).estimates)
         found = next(row["effect_without"] for row in words if row["stimulus"] == gone)
         assert found == pytest.approx(expected["effect_size"])
 
@@ -290,13 +290,13 @@ def test_the_notebook_s_own_templates(shared: Path, tmp_path: Path) -> None:
     }
 
 
-def random_scores(terms: str, seed: int = 0, n_terms: int = 18, n_words: int = 20) -> TermScores:
+def random_scores(aggregation: str, seed: int = 0, n_terms: int = 18, n_words: int = 20) -> TermScores:
     """10 and 10 words with two sentences each, 9 and 9 terms."""
     rng = np.random.default_rng(seed)
     prior = rng.normal(-6, 1, size=n_terms) + rng.normal(0, 0.1, size=(2 * n_words, n_terms))
     fill = prior + rng.normal(0, 0.5, size=prior.shape)
     words = np.repeat(np.arange(n_words), 2)
-    return TermScores(fill, prior, words, n_terms // 2, n_words // 2, n_words // 2, terms)
+    return TermScores(fill, prior, words, n_terms // 2, n_words // 2, n_words // 2, aggregation)
 
 
 @pytest.mark.parametrize("std", ["union_ddof1", "union_ddof0", "pooled"])
@@ -321,18 +321,18 @@ def test_dealt_terms_are_those_of_the_shuffled_control() -> None:
     assert scores.shuffled_effects(300, 9) == pytest.approx(cosines.shuffled_effects(300, 9))
 
 
-@pytest.mark.parametrize("terms", ["log-sum-exp", "mean"])
+@pytest.mark.parametrize("aggregation", ["log-sum-exp", "mean"])
 @pytest.mark.parametrize(
     "units",
     [Units.from_sizes(3, 3), Units((0, 0, 1), (0, 1, 1)), Units((0, 1, 2), (0, 1, 2), matched=True)],
     ids=["terms", "clusters", "pairs"],
 )
-def test_terms_are_dealt_clusters_whole_and_matched_terms_change_places(units: Units, terms: str) -> None:
-    scores = random_scores(terms, n_terms=6)
+def test_terms_are_dealt_clusters_whole_and_matched_terms_change_places(units: Units, aggregation: str) -> None:
+    scores = random_scores(aggregation, n_terms=6)
 
     def difference(first: tuple[int, ...]) -> float:
         order = [*first, *(term for term in range(6) if term not in first)]
-        dealt = TermScores(scores.fill[:, order], scores.prior[:, order], scores.words, len(first), 10, 10, terms)
+        dealt = TermScores(scores.fill[:, order], scores.prior[:, order], scores.words, len(first), 10, 10, aggregation)
         return float(dealt.sentence_scores[:20].mean() - dealt.sentence_scores[20:].mean())
 
     if units.matched:
@@ -388,14 +388,14 @@ def test_intervals_and_controls_are_there_with_eight_words_a_set(measure: Callab
 
     scorer = PlantedScorer([*itertools.chain(*sets.values()), "sees", "the", "of", "has", "."], log_p)
     found = {}
-    for terms in ("log-sum-exp", "mean"):
+    for aggregation in ("log-sum-exp", "mean"):
         settings = TestSettings(n_shuffles=200, n_permutations=1000)
-        (row,) = rows(measure(scorer, settings, sets=sets, terms=terms).estimates)
-        assert row["ci_low"] < row["effect_size"] < row["ci_high"], terms
+        (row,) = rows(measure(scorer, settings, sets=sets, aggregation=aggregation).estimates)
+        assert row["ci_low"] < row["effect_size"] < row["ci_high"], aggregation
         assert row["interval_note"] is None
         assert row["shuffled_low"] < 0 < row["shuffled_high"]
         assert 0 < row["p_shuffled"] <= 1
-        found[terms] = row
+        found[aggregation] = row
     assert found["mean"]["effect_size"] != found["log-sum-exp"]["effect_size"]
 
 

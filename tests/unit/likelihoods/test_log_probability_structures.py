@@ -61,12 +61,17 @@ def test_scores_are_logarithms_of_sums_of_probabilities() -> None:
     assert row["fill"] == pytest.approx(math.log(0.5 / 0.2))
     assert row["corrected"] == pytest.approx(row["fill"] - row["prior"])
     assert (row["n_pairs"], row["n_words"], row["n_pieces"], row["n_attribute_pieces"]) == (2, 2, 4, 1)
-    assert (row["left_out"], row["masked_as_one"], row["terms"], row["pieces"]) == (None, False, "log-sum-exp", "all")
+    assert (row["left_out"], row["masked_as_one"], row["aggregation"], row["pieces"]) == (
+        None,
+        False,
+        "log-sum-exp",
+        "all",
+    )
 
 
 def test_scores_may_be_means_of_logarithms() -> None:
     scorer = planted({"সৎ": {"ছেলে": 2.0, "মেয়ে": 3.0}})
-    tables = measured(scorer, ["সৎ"], terms="mean")
+    tables = measured(scorer, ["সৎ"], aggregation="mean")
     row = tables.traits.row(0, named=True)
     assert row["male_corrected"] == pytest.approx(math.log(2) / 2)
     assert row["corrected"] == pytest.approx((math.log(2) - math.log(3)) / 2)
@@ -108,7 +113,8 @@ def traits_table(
             "structure": structure,
             "n_words": 3 if structure == "S1" else 15,
             "pieces": "all",
-            "terms": "log-sum-exp",
+            "aggregation": "log-sum-exp",
+            "prior_mask": "target",
             **dict(zip(QUANTITIES, (None, None, None) if v is None else (2 * v, -v, v), strict=True)),
         }
         for structure, of_structure in values.items()

@@ -74,7 +74,7 @@ def find_one(
         words = rank[each.words[rows]]
         signs = np.where(words < n_x, 0.5, -0.5)
         fill = each.fill[rows] + added * signs[:, None] * first
-        return TermScores(fill, each.prior[rows], words, each.n_first, n_x, each.n_targets - n_x, each.terms)
+        return TermScores(fill, each.prior[rows], words, each.n_first, n_x, each.n_targets - n_x, each.aggregation)
 
     before = relabel(scores[0]).crossed_scores().word_scores()
     sides = before[:n_x], before[n_x:]
@@ -84,11 +84,11 @@ def find_one(
     settings = TestSettings(alternative=rule.alternative, statistic=rule.statistic, n_permutations=100_000)
     how: dict[str, Any] = {"alternative": rule.alternative, "statistic": rule.statistic, "n_resamples": 10}
     p = [targets.test(cosines.word_scores(), rng=np.random.default_rng(), noise=0.0, **how).p_value]
-    if moved.terms == "mean":
+    if moved.aggregation == "mean":
         p.append(units[1].test(contributions(cosines), rng=np.random.default_rng(), noise=0.0, **how).p_value)
     else:
         p.append(moved.test_terms(units[1], settings, np.random.default_rng()).p_value)
-    counted = cosines if moved.terms == "mean" else moved
+    counted = cosines if moved.aggregation == "mean" else moved
     sampled, effect = (targets, units[1]), cosines.effect(rule.std)
     omitted = omit_units(counted, cosines, sampled, rule.std)
     ends = interval(effect, sampled, omitted)

@@ -32,7 +32,7 @@ def test_a_number_that_is_not_finite_is_none(table: Callable[..., pl.DataFrame])
 CONFIG: dict[str, Any] = {
     "samples": {"lengths": [9, 25, ">75"], "contexts_per_stimulus": 1200},
     "associations": {"n_samples": 5000, "n_resamples": 2000, "band": 0.1},
-    "log_probability": {"pieces": "all", "terms": "log-sum-exp"},
+    "log_probability": {"pieces": "all", "aggregation": "log-sum-exp", "prior_mask": "target"},
     "pairs": {"encoder": "aul", "encoder_decoder": "infill", "reduction": "mean"},
 }
 
@@ -81,7 +81,7 @@ def test_a_figure_that_latex_cannot_read_has_none_and_one_column_is_no_wide_figu
 def test_every_method_names_keys_of_the_config_alone() -> None:
     names = {name_of(figure.file, category="C1", model="bert") for figure in all_figures()}
     known = {"pair_differences": pl.DataFrame({key: ["1"] for key in ("set", "language", "pair_id", "difference")})}
-    known["traits"] = pl.DataFrame({key: ["1"] for key in ("polarity", "trait", "corrected")})
+    known["traits"] = pl.DataFrame({key: ["1"] for key in ("polarity", "trait", "corrected", "aggregation")})
     parts = gallery(*names, **known).parts
     assert len(parts) == len(all_figures())
     assert [part.title for part in parts if "not stated" in part.text[1] or "{" in "".join(part.text)] == []
