@@ -475,10 +475,10 @@ class LogProbabilityConfig(ConfigSection):
     shows the earlier ones; first puts one mask for the word and scores its first piece (the paper's program)."""
     aggregation: Literal["log-sum-exp", "mean", "raw_logits"] = "log-sum-exp"
     """How the terms of a group become one score: log-sum-exp adds their probabilities, mean averages the logarithms.
-    raw_logits takes the logarithm of a sum of logits (the notebook behind the paper's Table 4); it is for categories,
-    and the terms of traits then go by log-sum-exp, because the authors' figures show probabilities."""
+    raw_logits takes the logarithm of a sum of logits, for categories, as the notebook behind the paper's Table 4 does.
+    Traits then have log-sum-exp: the authors' figures of traits show probabilities."""
     prior_mask: Literal["target", "authors"] = "target"
-    """Where the prior of a trait is read: at the mask of the target (the paper's text), or at the mask of the trait
+    """Where the prior of a trait is read: at the mask of the target (the paper's text), or at that of the trait
     (authors, the program behind Figures 2 and 11; it needs pieces: first). Categories always read the target's."""
 
     @model_validator(mode="after")
