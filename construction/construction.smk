@@ -20,9 +20,10 @@ Sheets that came back are read from a folder that no rule writes (`construction.
 from prasanga_construction.planning import Plan
 
 CONSTRUCTION = Plan(config)
-# Of the model that proposes: which it is, and the cards that it is spread over; 0 if it runs on the processor.
+# Of models that propose: which one writes, and the GPUs that each is spread over.
 PROPOSER = config["construction"]["proposer"]
-PROPOSER_CARDS = config["models"].get(PROPOSER, {}).get("cards", 1)
+ASKED = {family: each["cards"] for family, each in config["models"].items()}
+GIVEN = dict.fromkeys(ASKED, 0) if HAS_NO_GPU else ASKED
 PROPOSING = {}
 if PROPOSER in config["models"]:
     PROPOSING = {
@@ -52,10 +53,10 @@ rule propose_attributes:
         "logs/construction/attributes.log",
     benchmark:
         "benchmarks/construction/attributes.tsv"
-    threads: cores_beside(PROPOSER_CARDS)
+    threads: 2 if GIVEN.get(PROPOSER) else 1
     resources:
-        gpu=PROPOSER_CARDS,
-        cards=PROPOSER_CARDS,
+        gpu=ASKED.get(PROPOSER, 1),
+        cards=GIVEN.get(PROPOSER, 1),
     params:
         proposing=PROPOSING,
     script:
@@ -113,10 +114,10 @@ rule propose_sentences:
         "logs/construction/sentences.log",
     benchmark:
         "benchmarks/construction/sentences.tsv"
-    threads: cores_beside(PROPOSER_CARDS)
+    threads: 2 if GIVEN.get(PROPOSER) else 1
     resources:
-        gpu=PROPOSER_CARDS,
-        cards=PROPOSER_CARDS,
+        gpu=ASKED.get(PROPOSER, 1),
+        cards=GIVEN.get(PROPOSER, 1),
     params:
         proposing={**PROPOSING, "votes": config["construction"]["votes"], "annotators": len(CONSTRUCTION.annotators)},
     script:
@@ -196,10 +197,10 @@ rule propose_translations:
         "logs/construction/translations/{family}.log",
     benchmark:
         "benchmarks/construction/translations/{family}.tsv"
-    threads: lambda wildcards: cores_beside(config["models"][wildcards.family]["cards"])
+    threads: lambda wildcards: 2 if GIVEN[wildcards.family] else 1
     resources:
-        gpu=lambda wildcards: config["models"][wildcards.family]["cards"],
-        cards=lambda wildcards: config["models"][wildcards.family]["cards"],
+        gpu=lambda wildcards: ASKED[wildcards.family],
+        cards=lambda wildcards: GIVEN[wildcards.family],
     params:
         translation=lambda wildcards: {
             **SETTINGS.model(wildcards.family),

@@ -36,7 +36,7 @@ envvars:
 from prasanga.base.io import digest_of
 from prasanga.base.logs import COMMAND, LINKED, collect_seldom
 from prasanga.base.places import PAGE, SUMMARY, link_installation, link_store, place, require_own_folders, require_store
-from prasanga.base.places import require_utf8
+from prasanga.base.places import count_gpus, require_utf8
 from prasanga.config import complete, config_of, read_config
 from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.lexicon.templates import template_files
@@ -47,7 +47,7 @@ from prasanga.pairs.reading import PAIRS_VERSION
 from prasanga.plan import StudyPlan, files_of_sentences, list_word_files, local_paths, plan_candidates
 from prasanga.plan.jobs import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, Files, Settings, list_paths
 from prasanga.plan.runs import Checkpoints, asks_only_for, attach_fingerprints, begin_config
-from prasanga.plan.runs import call_readably, cores_beside, count_texts, finish_config, keep_vectors
+from prasanga.plan.runs import call_readably, count_texts, finish_config, keep_vectors
 from prasanga.plan.runs import list_unnoticed_changes, machine_for, name_in, name_unreachable, read_arguments
 from prasanga.plan.runs import require_cached, require_config_of_results, require_inputs, require_results
 from prasanga.plan.runs import tabulate_shifts, vectors_at_hand
@@ -109,6 +109,15 @@ TO_WRITE: set[str] = set()
 TRAINED, PACKAGED = (
     sorted(name for name, each in config["models"].items() if key in each) for key in ("train", "package")
 )
+
+# Jobs that run a model ask for a GPU, and run on the CPU where there is none. Then models without a `path`, which are small,
+# run side by side: no number of GPUs limits them. Others run one at a time, with all cores, if the command has a number.
+NODES, GPUS = workflow.resource_settings.nodes, workflow.global_resources.get("gpu")
+CORES = 1 if NODES else workflow.resource_settings.cores
+HAS_NO_GPU = bool(GPUS) and GPUS.value == 0 or not NODES and not count_gpus()
+ONE_BY_ONE = HAS_NO_GPU and bool(GPUS) and any("path" in each for each in config["models"].values())
+if HAS_NO_GPU and GPUS and GPUS.value and not ONE_BY_ONE:
+    workflow.register_resource("gpu", CORES)
 
 
 # The same patterns are in prasanga.config.values (names of models, lengths).

@@ -6,9 +6,8 @@ than `embeddings.shard_size` segments has a job per bucket of words, and jobs of
 """
 
 # The models of a study share the cores of this machine; on a cluster a job without a GPU has one core.
-CORES = None if workflow.resource_settings.nodes else workflow.resource_settings.cores
-CORES_OF_ENCODER = cores_beside(0, len(STUDY.embedded.models), CORES)
-EMBEDDER = machine_for(STUDY.embedded.every)
+SHARE = CORES if ONE_BY_ONE else CORES // max(1, len(STUDY.embedded.models))
+EMBEDDER = machine_for(STUDY.embedded.every, SHARE, on_cpu=HAS_NO_GPU)
 SHARDED = len(STUDY.buckets) > 1
 SHORTEST = f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"
 BUCKET = "{bucket}" if SHARDED else STUDY.buckets[0]
@@ -32,9 +31,9 @@ if STUDY.computed and STUDY.labels:
             f"logs/embeddings/{{model}}/{BUCKET}.log",
         wildcard_constraints:
             model=name_in(STUDY.embedded.jobs),
-        threads: lambda wildcards: 2 if STUDY.embedded.every[wildcards.model]["cards"] else CORES_OF_ENCODER
+        threads: EMBEDDER.threads
         resources:
-            **EMBEDDER,
+            **EMBEDDER.resources,
         params:
             version={"VECTORS_VERSION": VECTORS_VERSION},
             embedding=lambda wildcards: list(map(SETTINGS.embedding, STUDY.embedded.job_of(wildcards.model))),
@@ -52,9 +51,9 @@ if STUDY.computed and STUDY.labels:
                 "results/embeddings/{model}/precision.json",
             log:
                 "logs/embeddings/{model}/precision.log",
-            threads: lambda wildcards: 2 if STUDY.embedded.every[wildcards.model]["cards"] else CORES_OF_ENCODER
+            threads: EMBEDDER.threads
             resources:
-                **EMBEDDER,
+                **EMBEDDER.resources,
             params:
                 version={"VECTORS_VERSION": VECTORS_VERSION},
                 embedding=lambda wildcards: SETTINGS.embedding(wildcards.model),
@@ -91,9 +90,9 @@ if STUDY.computed and STUDY.asks_for(SEAT):
             "logs/embeddings/{model}/templates.log",
         wildcard_constraints:
             model=name_in(STUDY.embedded.jobs),
-        threads: lambda wildcards: 2 if STUDY.embedded.every[wildcards.model]["cards"] else CORES_OF_ENCODER
+        threads: EMBEDDER.threads
         resources:
-            **EMBEDDER,
+            **EMBEDDER.resources,
         params:
             version={"VECTORS_VERSION": VECTORS_VERSION},
             embedding=lambda wildcards: list(map(SETTINGS.sentence_embedding, STUDY.embedded.job_of(wildcards.model))),

@@ -6,7 +6,7 @@ Parameters hold what changes scores and nothing else. Where vectors come from th
 BIAS = "pairs: n_runs share n_resamples ties equivalence_margin; seed"
 PAIR_STRENGTH = {"strength": "results/calibration/pairs.parquet", "strength_csv": "results/calibration/pairs.csv"}
 JOB_OF = STUDY.scored.job_of
-SCORER = machine_for(STUDY.scored.every)
+SCORER = machine_for(STUDY.scored.every, CORES if ONE_BY_ONE else 1, on_cpu=HAS_NO_GPU)
 
 if STUDY.computed:
 
@@ -23,9 +23,9 @@ if STUDY.computed:
                 "logs/likelihoods/pairs/{model}.log",
             wildcard_constraints:
                 model=name_in(STUDY.scored.jobs),
-            threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
+            threads: SCORER.threads
             resources:
-                **SCORER,
+                **SCORER.resources,
             params:
                 version={"SCORES_VERSION": SCORES_VERSION},
                 scoring=lambda wildcards: list(map(SETTINGS.pair_scores, JOB_OF(wildcards.model))),
@@ -44,9 +44,9 @@ if STUDY.computed:
             "logs/likelihoods/structures/{model}.log",
         wildcard_constraints:
             model=name_in(STUDY.scored.jobs),
-        threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
+        threads: SCORER.threads
         resources:
-            **SCORER,
+            **SCORER.resources,
         params:
             structures=lambda wildcards: {
                 unit: SETTINGS.sentence_scores("structures", unit) for unit in JOB_OF(wildcards.model)
@@ -69,9 +69,9 @@ if STUDY.computed:
             "logs/likelihoods/log_probability/{model}.log",
         wildcard_constraints:
             model=name_in(STUDY.scored.jobs),
-        threads: lambda wildcards: cores_beside(STUDY.scored.every[wildcards.model]["cards"])
+        threads: SCORER.threads
         resources:
-            **SCORER,
+            **SCORER.resources,
         params:
             categories=STUDY.words.chosen["log_probability"],
             log_probability=lambda wildcards: {unit: SETTINGS.log_probability(unit) for unit in JOB_OF(wildcards.model)},

@@ -49,7 +49,7 @@ def test_demo_equals_local_run(node: SlurmNode, project_root: Path, tmp_path: Pa
         **{"embed_segments": 2, "embed_templates": 2, "measure_ceat": 2, "measure_seat": 2, "measure_weat": 2},
         **{"measure_multiverse": 1, "score_pairs": 3, "score_structures": 1, "score_log_probability": 1},
     }
-    assert cards == {"none"}  # its models have `cards: 0`
+    assert cards == {"none", "gres:gpu:1"}  # the latter of jobs that run a model
 
     local = shorter(copy_code(project_root, tmp_path / "local", link_source=True))
     local.run("--resources", "gpu=1")
@@ -58,10 +58,9 @@ def test_demo_equals_local_run(node: SlurmNode, project_root: Path, tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def with_cards(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """The small study as far as its samples, with models that want a card each."""
+    """The small study as far as its samples."""
     study = copy_code(project_root, tmp_path_factory.mktemp("cards") / "study", link_source=True)
-    models = {name: {**settings, "cards": 1} for name, settings in SMALL["models"].items()}
-    config = {**study.config, **SMALL, "models": models}
+    config = {**study.config, **SMALL}
     (study.root / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
     study.run("results/samples/coverage.parquet", "results/lexicon/occurrences.parquet")  # the audit of all models
     return study

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from prasanga.base.errors import InputError
+from prasanga.base.places import count_gpus
 from prasanga.cli.running import (
     INTERRUPTED,
     Watch,
-    count_gpus,
     count_jobs,
     explain,
     follow,

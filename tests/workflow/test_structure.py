@@ -87,12 +87,12 @@ def test_every_profile_plans_the_study(finished: Study, profile: str) -> None:
 
 
 @pytest.mark.workflow
-def test_models_of_the_run_take_a_core_each_and_no_card(finished: Study) -> None:
+def test_models_of_the_run_ask_for_a_gpu_and_take_a_core_each_where_there_is_none(finished: Study) -> None:
     printed = finished.run("--dry-run", "--forcerun", "embed_segments")
     jobs = re.findall(r"^rule embed_segments:\n((?:    .*\n)+)", printed, re.MULTILINE)
     assert len(jobs) == 2
     for job in jobs:
-        assert {"gpu=0", "cards=0"} <= set(re.split(r"[ ,\n]+", job)), job
+        assert {"gpu=1", "cards=0"} <= set(re.split(r"[ ,\n]+", job)), job
         assert "threads:" not in job, job  # Snakemake says how many where there are several
 
 

@@ -438,3 +438,11 @@ def _read_model(folder: Path) -> str:
         which = {**said, **said.get("settings", {}).get("which", {})}  # where a key of scores has it
         return str(which.get("model") or which.get("path") or "")
     return ""
+
+
+def count_gpus(proc: Path = Path("/proc")) -> int:
+    """Return the number of NVIDIA GPUs of this machine that CUDA_VISIBLE_DEVICES allows."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return len([name for name in visible.split(",") if name.strip() not in ("", "-1")])
+    return len(list(proc.glob("driver/nvidia/gpus/*/information")))

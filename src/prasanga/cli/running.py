@@ -28,7 +28,15 @@ from typer.core import TyperGroup
 
 from prasanga.base.errors import InputError, printable
 from prasanga.base.logs import COMMAND, LINKED, said_of_failure
-from prasanga.base.places import PAGE, SUMMARY, installation, require_cache, require_own_folders, store_beside
+from prasanga.base.places import (
+    PAGE,
+    SUMMARY,
+    count_gpus,
+    installation,
+    require_cache,
+    require_own_folders,
+    store_beside,
+)
 
 # Each command imports what else it needs, so that help is quick.
 
@@ -186,7 +194,7 @@ def snakemake_command(
         targets: rules or files; the whole study if empty.
         config: the study's file, unless the folder has it under its usual name.
         cores: a number or `all`; a profile takes precedence.
-        gpus: GPUs of this machine; None for those found. Without a GPU, jobs that run a model run one at a time.
+        gpus: GPUs of this machine; None for those found.
         profile: the name of a shipped profile, or a folder; None for the shipped `default`.
         dry_run: plan only.
         draws_bars: whether progress bars take the place of Snakemake's own messages.
@@ -225,14 +233,6 @@ def find_profile(name: str, folder: Path) -> Path:
         shipped = sorted(path.parent.name for path in (installation() / "profiles").glob("*/profile.yaml"))
         raise InputError(f"no profile {name!r}. Name a folder with profile.yaml, or one of {', '.join(shipped)}.")
     return found
-
-
-def count_gpus(proc: Path = Path("/proc")) -> int:
-    """Return the number of NVIDIA GPUs of this machine that CUDA_VISIBLE_DEVICES allows."""
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is not None:
-        return len([name for name in visible.split(",") if name.strip() not in ("", "-1")])
-    return len(list(proc.glob("driver/nvidia/gpus/*/information")))
 
 
 def make_environment() -> dict[str, str]:

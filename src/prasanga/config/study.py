@@ -212,9 +212,9 @@ class ModelConfig(ConfigSection):
     """Hidden layer that the vectors are taken from; -1 is the last, 0 the input embeddings. A list measures each of
     them as a model of its own, named `<model>-layer<number>`, from one pass over the texts."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Precision of the forward pass; auto is bfloat16 on a GPU that has it and float32 elsewhere, decided once and kept
-    with the vectors, so that a study never mixes precisions. Half precision that a processor only emulates is computed
-    in float32, which is faster there."""
+    """Precision of the forward pass. auto is bfloat16 on a GPU that has it, and float32 elsewhere and for a model
+    without a `path`; decided once and kept with the vectors, so that a study never mixes precisions. Half precision
+    that a processor only emulates is computed in float32, which is faster there."""
     pieces: Literal["all", "root", "first", "last"] = "all"
     """Which pieces of the target word make its vector: the mean of all (the whole inflected word, the papers' text), of
     those that begin within the root (the program of Sadhu et al.), the first, or the last (CEAT's program)."""
@@ -240,10 +240,9 @@ class ModelConfig(ConfigSection):
     random_twins: Count | None = absent()
     """Twins of this model with random weights, in place of `associations.random_twins`; each is drawn again, which
     takes long for a large model."""
-    cards: Count | None = absent()
-    """GPUs that the model is spread over; its jobs ask for this number. With 0 it runs on the CPU, in float32 unless
-    `dtype` says otherwise, and its jobs wait for no GPU. Left out, it is 1 for a model with a `path`, and 0 for any
-    other."""
+    cards: Count = 1
+    """GPUs that the model is spread over; its jobs ask for this number, and run on the CPU where there is no GPU. With
+    0 it always runs on the CPU, and its jobs wait for no GPU."""
     stages: DistinctSome[Literal["embeddings", "likelihoods", "construction"]] = ["embeddings", "likelihoods"]
     """Uses of the model: vectors (embeddings, for CEAT and SEAT), probabilities (likelihoods, for pairs and
     log-probability bias), or both; only construction for a model that proposes or translates texts."""
@@ -253,11 +252,9 @@ class ModelConfig(ConfigSection):
     train: ModelTrainingConfig | None = absent()
 
     @model_validator(mode="after")
-    def _choose_device(self) -> Self:
-        """Run small models on the CPU, several at a time, where `auto` is float32."""
-        if self.cards is None:
-            self.cards = 0 if self.path is None else 1
-        if self.cards == 0 and self.dtype == "auto":
+    def _choose_precision(self) -> Self:
+        """Keep full precision where half gains nothing: on a CPU, and for small models, the same on any machine."""
+        if self.dtype == "auto" and (self.cards == 0 or self.path is None):
             self.dtype = "float32"
         return self
 

@@ -14,7 +14,7 @@ from functools import cache, partial
 from itertools import starmap
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
@@ -68,27 +68,33 @@ def name_in(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def machine_for(models: Mapping[str, Mapping[str, Any]]) -> dict[str, Callable[..., int]]:
-    """Return what jobs ask of a machine or a cluster that run one of `models`, which has the settings of each."""
+class Machine(NamedTuple):
+    """What jobs that run a model ask for: functions of a job's wildcards."""
+
+    threads: Callable[[Any], int]
+    resources: dict[str, Callable[..., int]]
+
+
+def machine_for(models: Mapping[str, Mapping[str, Any]], cores: int, *, on_cpu: bool) -> Machine:
+    """Return what jobs ask of a machine or a cluster that run one of some models.
+
+    Args:
+        models: the settings of each.
+        cores: of a job without a GPU; with one, two are enough.
+        on_cpu: whether no job has a GPU, whatever it asks for.
+    """
+
+    def gpus(wildcards: Any) -> int:
+        return int(models[wildcards.model]["cards"])
 
     def cards(wildcards: Any) -> int:
-        return int(models[wildcards.model]["cards"])
+        return 0 if on_cpu else gpus(wildcards)
 
     def megabytes(wildcards: Any, attempt: int) -> int:
         return attempt * estimate_memory(models[wildcards.model])
 
-    return {"gpu": cards, "cards": cards, "mem_mb": megabytes}
-
-
-def cores_beside(cards: int, models: int = 1, cores: int | None = None) -> int:
-    """Return the cores of a job that runs a model.
-
-    Args:
-        cards: GPUs of the job; with a GPU two cores are enough.
-        models: number of models, between whose jobs the cores of this machine are divided; may be 0.
-        cores: cores that Snakemake may use; None on a cluster, where a job has one.
-    """
-    return 2 if cards else max(1, (cores or 1) // max(1, models))
+    resources: dict[str, Callable[..., int]] = {"gpu": gpus, "cards": cards, "mem_mb": megabytes}
+    return Machine(lambda wildcards: 2 if cards(wildcards) else max(1, cores), resources)
 
 
 def keep_vectors(outputs: Iterable[str]) -> bool:

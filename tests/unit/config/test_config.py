@@ -121,14 +121,14 @@ def test_defaults_are_filled_in_at_every_depth() -> None:
 @pytest.mark.parametrize(
     ("settings", "cards", "dtype"),
     [
-        ({"train": {}}, 0, "float32"),
-        ({"train": {}, "cards": "1"}, 1, "auto"),  # as Snakemake reads --config
+        ({"train": {}}, 1, "float32"),
+        ({"train": {}, "cards": "2"}, 2, "float32"),  # as Snakemake reads --config
         ({"path": "m"}, 1, "auto"),
         ({"path": "m", "cards": 0}, 0, "float32"),
         ({"path": "m", "cards": 0, "dtype": "bfloat16"}, 0, "bfloat16"),
     ],
 )
-def test_models_of_the_run_need_no_card(settings: dict[str, Any], cards: int, dtype: str) -> None:
+def test_models_on_a_cpu_and_small_ones_run_in_full_precision(settings: dict[str, Any], cards: int, dtype: str) -> None:
     found = complete({"models": {"m": settings}})["models"]["m"]
     assert (found["cards"], found["dtype"]) == (cards, dtype)
 

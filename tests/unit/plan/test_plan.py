@@ -343,7 +343,7 @@ def test_a_comparison_names_models_of_the_study_and_of_the_paper(project_root: P
 def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> None:
     models = {"e5": {"package": "multilingual-e5-small", "stages": ["embeddings"]}}
     study = planned({"models": {**models, "smollm2": {"package": "smollm2-135m-instruct", "stages": ["likelihoods"]}}})
-    assert study.config["models"]["e5"]["cards"] == 0
+    assert study.config["models"]["e5"]["cards"] == 1
     assert "smollm2" not in study.scored.masked.models
     files = Files(study)
     assert files.model("e5")[1::3] == ["results/models/e5/model.safetensors", "results/models/e5/package.json"]

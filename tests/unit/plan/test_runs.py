@@ -39,12 +39,12 @@ def test_a_pattern_has_its_names_and_no_other() -> None:
 
 def test_memory_grows_with_each_attempt_and_cards_are_those_of_the_model() -> None:
     models = {"large-9": {"cards": 2, "train": {}}}
-    asked = runs.machine_for(models)
     wildcards = SimpleNamespace(model="large-9")
-    assert (asked["gpu"](wildcards), asked["cards"](wildcards)) == (2, 2)
-    assert [asked["mem_mb"](wildcards, attempt) for attempt in (1, 3)] == [1500, 4500]
-    assert [runs.cores_beside(cards) for cards in (0, 1, 4)] == [1, 2, 2]
-    assert [runs.cores_beside(0, models, 8) for models in (0, 1, 3, 20)] == [8, 8, 2, 1]
+    for cores, on_cpu, cards, threads in ((8, False, 2, 2), (8, True, 0, 8), (0, True, 0, 1)):
+        machine = runs.machine_for(models, cores, on_cpu=on_cpu)
+        asked = machine.resources
+        assert (asked["gpu"](wildcards), asked["cards"](wildcards), machine.threads(wildcards)) == (2, cards, threads)
+        assert [asked["mem_mb"](wildcards, attempt) for attempt in (1, 3)] == [1500, 4500]
 
 
 def test_vectors_are_kept_of_jobs_before_and_with_models() -> None:
