@@ -137,7 +137,7 @@ def _summarize(rows: pl.DataFrame, claim: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _show(pairs: pl.DataFrame, told: pl.Expr) -> list[str]:
-    """Return the numbers of a few pairs; of many the means, and some pairs that are told."""
+    """Return the numbers of a few pairs; of many the means, and some of the pairs in `told`."""
     means = pairs.select(pl.format("means {} against {}", *(pl.col(name).mean().round_sig_figs(3) for name in "xy")))
     sides = []
     for name, end in (("x", ""), ("y", "_right")):
