@@ -51,8 +51,8 @@ def test_files_of_the_rows_are_made_by_a_study(paper: str) -> None:
             path, _, file = span.rpartition("/")
             if path == "report/figures":
                 assert figure_named(file.replace("<model>", "tiny")), name
-            elif path == "construction":
-                assert f"`{file}`" in steps or f"results/construction/{file}" in steps, name
+            elif path == "results/construction":
+                assert f"`{file}`" in steps or span in steps, name
             elif span.startswith(("report/", "pairs/", "samples/", "sentences/")):
                 assert span in layouts | tables or span.replace(".tsv", ".parquet") in tables, name
             else:  # a path of the project, which `test_paths_exist` looks for, or a name
