@@ -459,8 +459,8 @@ class LogProbabilityConfig(ConfigSection):
     categories: Distinct[str] = []
     """Categories that are measured by log-probability; none by default."""
     templates: FilePath | None = None
-    """Templates by category; null for resources/templates/<language>/log_probability.yaml. JSON has them as the
-    notebook of Sadhu et al., GGG for the target and XXX for the attribute."""
+    """Templates by category; null for resources/templates/<language>/log_probability.yaml. The notebook of Sadhu et
+    al. (*.ipynb) has words as well, which take the place of the lexicon's (docs/methods.md)."""
     exchanged: Distinct[str] = []
     """Categories whose targets and attributes change places, as the authors of the Bangla paper did with C6 to C9."""
     traits: Distinct[FilePath] = []

@@ -30,9 +30,10 @@ from prasanga.associations.estimates import (
 )
 from prasanga.associations.vectors import Words
 from prasanga.base.errors import InputError
-from prasanga.base.yaml import Entry, read_distinct, read_json_object
+from prasanga.base.yaml import Entry, read_distinct
 from prasanga.lexicon.model import AUTHORS_LANGUAGE as LANGUAGE
 from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
+from prasanga.lexicon.notebook import NOTEBOOK, NotebookTest, read_notebook
 from prasanga.lexicon.templates import (
     ATTRIBUTE,
     TARGET,
@@ -88,9 +89,7 @@ def read_category_sentences(
 
     Args:
         settings: plain values: the file `templates`, and which categories are `exchanged`, so that their targets and
-            attributes change places. The file is YAML, or JSON with the sentences as the notebook of Sadhu et al.
-            (2024) has them, GGG for the target and XXX for the attribute: {"C1": [sentence, ...], "exchanged": {"C6":
-            [...]}}.
+            attributes change places. The file is YAML, or the notebook of Sadhu et al. (`prasanga.lexicon.notebook`).
         categories: names to the layout of `categories.json`.
         lexicon: where words are inflected.
 
@@ -102,7 +101,7 @@ def read_category_sentences(
             a sentence without its two slots; categories without sentences, a line for each; as `fill_sentence`.
     """
     path, exchanged = Path(settings["templates"]), settings["exchanged"]
-    read = _read_notebook if path.suffix.lower() == ".json" else _read_category_file
+    read = _read_notebook if path.suffix == NOTEBOOK else _read_category_file
     sections = read(path, lexicon.normalization)
     section_of = {name: "exchanged" if name in exchanged else "categories" for name in categories}
     problems = [
@@ -148,24 +147,15 @@ def _read_category_file(path: Path, normalization: str | None) -> _Sections:
 
 
 def _read_notebook(path: Path, normalization: str | None) -> _Sections:
-    content, spelling = read_json_object(path), spelling_of(LANGUAGE, normalization)
+    place = f"{path} (GGG is {{target}}, XXX is {{attribute}})"
 
-    def read(category: str, texts: object) -> Iterator[SentenceTemplate]:
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise InputError(f"{path}: `{category}` must be a list of sentences with GGG and XXX; found {texts!r:.80}.")
-        place = f"{path}, `{category}` (GGG is {{target}}, XXX is {{attribute}})"
-        # the notebook has a sentence twice, commented out: equal sentences count once
-        for number, text in enumerate(dict.fromkeys(map(spelling, texts)), start=1):
+    def read(test: NotebookTest) -> Iterator[SentenceTemplate]:
+        for number, text in enumerate(test.sentences, start=1):
             slots = text.replace("GGG", "{target}").replace("XXX", "{attribute}")
             yield read_sentence(slots, name=str(number), place=place, language=LANGUAGE)
 
-    by_section = {"exchanged": content.pop("exchanged", {}), "categories": content}
-    if not isinstance(by_section["exchanged"], dict):
-        raise InputError(f'{path}: `exchanged` must hold {{"C6": [sentence, ...]}}; found a list or a text.')
-    return {
-        section: {name: tuple(read(name, texts)) for name, texts in by_name.items()}
-        for section, by_name in by_section.items()
-    }
+    tests = read_notebook(path, normalization)
+    return {section: {name: tuple(read(each)) for name, each in named.items()} for section, named in tests.items()}
 
 
 # --------------------

@@ -22,6 +22,7 @@ from prasanga.base.io import digest_of, read_cache, read_document, sha256_of_fil
 from prasanga.base.places import files_in, installation, user_cache
 from prasanga.base.results import fingerprints
 from prasanga.lexicon.model import categories_of, chosen_categories, require_language, require_measurable, stimuli_of
+from prasanga.lexicon.notebook import NOTEBOOK, take_words
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
 from prasanga.methods import Method
 from prasanga.pairs.reading import require_layout
@@ -289,6 +290,9 @@ class WordsPlan:
         asked = {"ceat": config["categories"], "seat": seat["categories"], "log_probability": scored["categories"]}
         asked["weat"] = asked["ceat"] if static["categories"] is None else static["categories"]
         chosen = {method: chosen_categories(categories, asked[method], key=key) for method, key in _KEYS.items()}
+        if lexicon.forms and scored["categories"] and scored["templates"].endswith(NOTEBOOK):
+            notebook = Path(scored["templates"]), scored["exchanged"], source["normalization"]
+            chosen["log_probability"] = take_words(chosen["log_probability"], *notebook)
         for method, key in _KEYS.items():
             if method != "weat" or static["vectors"]:
                 in_texts = method == "ceat"

@@ -14,14 +14,17 @@ import polars as pl
 import pyarrow.compute as pc
 import pytest
 from planted_scorer import PlantedScorer
-from tables import read_cases, read_text
+from tables import read_text
 
 from prasanga.associations import TestSettings
 from prasanga.base.errors import InputError
+from prasanga.config import complete
 from prasanga.lexicon import Lexicon
 from prasanga.lexicon.model import Stimulus
+from prasanga.lexicon.notebook import take_words
 from prasanga.likelihoods.categories import CategoryTables, TermScores, measure_categories, read_category_sentences
 from prasanga.likelihoods.scoring import score_sentences
+from prasanga.plan import StudyPlan
 from prasanga.schema import describe_losses
 from prasanga.stats.crossed import leave_one_out
 from prasanga.stats.intervals import draw_resampling
@@ -253,41 +256,118 @@ def test_sentences_too_long_for_the_model_are_left_out_one_by_one(measure: Calla
     assert "office: 1 of its 2 sentences (too-long)" in describe_losses(estimate["lost"])
 
 
-def fill_notebook(path: Path, content: object, names: Sequence[str], exchanged: Sequence[str] = ()) -> pl.DataFrame:
-    """The sentences of categories of one word a side, from a file in the layout of the notebook."""
-    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-    lexicon = Lexicon("bn", (Stimulus("ফুল"), Stimulus("বই")), {}, (), ())
-    sides = {"targets": [{"name": "x", "stimuli": ["ফুল"]}, {"name": "y", "stimuli": []}]}
-    sides["attributes"] = [{"name": "a", "stimuli": ["বই"]}, {"name": "b", "stimuli": []}]
-    asked = {"templates": path, "exchanged": exchanged}
-    return read_category_sentences(asked, {name: {"title": "", **sides} for name in names}, lexicon)
+def write_notebook(path: Path, *cells: str) -> Path:
+    """A notebook of these cells, with a heading and a command of its own between them."""
+    others = [{"cell_type": "markdown", "source": ["# GGG"]}, {"cell_type": "code", "source": ["!pip install x"]}]
+    code = [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]
+    path.write_text(json.dumps({"cells": [*others, *code]}, ensure_ascii=False), encoding="utf-8")
+    return path
 
 
-def test_templates_in_the_layout_of_the_notebook(tmp_path: Path) -> None:
-    content = {"C4": ["GGG XXX দেখে।", "GGGটি XXXএর কথা বলে।", "GGG XXX দেখে।"], "exchanged": {"C6": ["XXX ও GGGরা।"]}}
-    filled = fill_notebook(tmp_path / "notebook.json", content, ["C4", "C6"], ["C6"])
-    assert [(text, text[slice(*target)], text[slice(*attribute)]) for *_, text, target, attribute in filled.rows()] == [
-        ("ফুল বই দেখে।", "ফুল", "বই"),
-        ("ফুলটি বইএর কথা বলে।", "ফুলটি", "বইএর"),
-        ("ফুল ও বইরা।", "বইরা", "ফুল"),
+def write_test(lists: Mapping[str, Sequence[str]], sentences: Sequence[str]) -> list[str]:
+    """The cells of a test: its four lists, and its sentences with each attribute list."""
+    x, y, *attributes = lists
+    calls = [
+        f'pd.DataFrame([bias_score("{each}", [{x}, {y}], w) for w in {a}])' for a in attributes for each in sentences
     ]
+    return ["\n".join(f"{name} = {list(words)!r}" for name, words in lists.items()), f"df = [{', '.join(calls)}]"]
 
 
-@pytest.mark.parametrize(("content", "said"), read_cases(__file__, "notebooks"))
-def test_a_notebook_s_templates_that_cannot_be_used(tmp_path: Path, content: object, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        fill_notebook(tmp_path / "notebook.json", content, ["C1"])
+MALE_FEMALE = {"male_words": ["ছেলে", "বালক"], "female_words": ["মেয়ে", "বালিকা"]}
+CAREER_FAMILY = {"career_words": ["বেতন"], "family_words": ["বিয়ে"]}
+MATH_ARTS = {"math_words": ["অঙ্ক"], "art_words": ["নাচ"]}
+LAYOUT = {
+    "title": "t",
+    "matched": "targets",
+    **{side: [{"name": name, "stimuli": ["ফুল"]} for name in side[:2]] for side in ("targets", "attributes")},
+}
 
 
-def test_the_notebook_s_own_templates(shared: Path, tmp_path: Path) -> None:
-    path = shared / "reference/banglacontextualbias/logprob_templates_bn.json"
-    if not path.is_file():
-        pytest.skip(f"needs the authors' templates: no file {path}")
-    listed = {each["category"]: each["templates"] for each in json.loads(path.read_text(encoding="utf-8"))}
-    found = fill_notebook(tmp_path / "notebook.json", listed, list(listed))
-    assert dict(found["category"].value_counts().iter_rows()) == {
-        name: len(set(texts)) for name, texts in listed.items()
+def fill_notebook(path: Path, names: Sequence[str], exchanged: Sequence[str] = ()) -> pl.DataFrame:
+    """The sentences of categories by a notebook, with its words."""
+    categories = take_words(dict.fromkeys(names, LAYOUT), path, exchanged, None)
+    asked = {"templates": path, "exchanged": exchanged}
+    return read_category_sentences(asked, categories, Lexicon("bn", (), {}, (), ()))
+
+
+def test_the_notebook_has_its_own_words_and_sentences(tmp_path: Path) -> None:
+    plain = write_test({**MALE_FEMALE, **CAREER_FAMILY}, ["GGG XXX দেখে।", "GGGটি XXXএর কথা বলে।", "GGG XXX দেখে।"])
+    as_described = write_test({**MATH_ARTS, **MALE_FEMALE}, ["GGG ও XXXটি।"])
+    reverse = write_test({**MALE_FEMALE, **MATH_ARTS}, ["XXX ও GGGরা।"])
+    path = write_notebook(tmp_path / "n.ipynb", *plain, *as_described, *reverse)
+    filled = fill_notebook(path, ["C5", "C6"], ["C6"])
+    assert filled["category"].to_list() == ["C5"] * 16 + ["C6"] * 8
+    texts = [(text, text[slice(*target)], text[slice(*attribute)]) for *_, text, target, attribute in filled.rows()]
+    assert texts[:2] == [("ছেলে বেতন দেখে।", "ছেলে", "বেতন"), ("বালক বেতন দেখে।", "বালক", "বেতন")]
+    assert texts[4] == ("ছেলেটি বেতনএর কথা বলে।", "ছেলেটি", "বেতনএর")
+    assert texts[16] == ("অঙ্ক ও ছেলেরা।", "ছেলেরা", "অঙ্ক")
+    asked = dict.fromkeys(["C5", "C6", "C9"], LAYOUT)
+    taken = take_words(asked, path, ["C6"], None)
+    assert [side["name"] for side in taken["C6"]["targets"]] == ["math_words", "art_words"]
+    assert [side["stimuli"] for side in taken["C6"]["attributes"]] == [["ছেলে", "বালক"], ["মেয়ে", "বালিকা"]]
+    assert "matched" not in taken["C5"]
+    assert taken["C9"] == LAYOUT
+    assert set(fill_notebook(path, ["C6"])["text"]) >= {"অঙ্ক ও ছেলেটি।", "নাচ ও বালিকাটি।"}
+
+
+def test_a_study_measures_the_words_of_its_notebook(
+    project_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project_root)
+    path = write_notebook(tmp_path / "n.ipynb", *write_test({**MALE_FEMALE, **CAREER_FAMILY}, ["GGG XXX দেখে।"]))
+    section = {"categories": ["C5"], "templates": str(path)}
+    chosen = StudyPlan.from_config(complete({"categories": ["C5"], "log_probability": section})).words.chosen
+    assert chosen["log_probability"]["C5"]["targets"][0] == {"name": "male_words", "stimuli": ["ছেলে", "বালক"]}
+    assert chosen["ceat"]["C5"]["targets"][0]["name"] == "male_terms"
+
+
+def test_a_notebook_that_cannot_be_used(tmp_path: Path) -> None:
+    lists = {**MALE_FEMALE, **CAREER_FAMILY}
+    for sentence, said in (
+        ("GGG এখানে।", r"n.ipynb \(GGG is \{target\}, .*: the sentence `1` has the slots \{target\}\. Write"),
+        ("GGGXXX।", "with at least a space between them"),
+    ):
+        path = write_notebook(tmp_path / "n.ipynb", *write_test(lists, [sentence]))
+        with pytest.raises(InputError, match=said):
+            fill_notebook(path, ["C5"])
+    path = write_notebook(
+        tmp_path / "n.ipynb", "df = [bias_score('GGG XXX।', [male_words, female_words], w) for w in a]"
+    )
+    with pytest.raises(InputError, match=r"no sentences for C5 under `categories`.* It has none"):
+        fill_notebook(path, ["C5"])
+
+
+def test_the_words_and_sentences_of_the_authors(shared: Path, tmp_path: Path) -> None:
+    listed = shared / "reference/banglacontextualbias/logprob_templates_bn.json"
+    if not listed.is_file():
+        pytest.skip(f"needs the authors' templates and words: no file {listed}")
+    tests = json.loads(listed.read_text(encoding="utf-8"))
+    cells = []
+    for each in tests:
+        targets, attributes = each["filled_word_slot_GGG"], each["filled_word_slot_XXX"]
+        cells += write_test({**targets, **attributes}, each["templates"])
+    path = write_notebook(tmp_path / "n.ipynb", *cells)
+    exchanged = ["C6", "C7", "C8", "C9"]
+    names = [f"C{n}" for n in range(1, 10)]
+    taken = take_words(dict.fromkeys(names, LAYOUT), path, exchanged, None)
+    sizes = {
+        name: [len(side["stimuli"]) for role in ("targets", "attributes") for side in taken[name][role]]
+        for name in names
     }
+    assert sizes == {
+        **{
+            "C1": [14, 14, 24, 24],
+            "C2": [12, 12, 24, 24],
+            "C3": [27, 27, 24, 24],
+            "C4": [27, 27, 7, 7],
+            "C5": [8, 8, 7, 7],
+        },
+        **{"C6": [11, 11, 8, 8], "C7": [11, 11, 27, 27], "C8": [12, 12, 9, 9], "C9": [12, 12, 27, 27]},
+    }
+    filled = fill_notebook(path, names, exchanged)
+    # sentences by attribute set as the notebook counts them; a word that a list has twice is one here
+    counts = filled.group_by("category").agg(pl.struct("template", "attribute_word").n_unique()).rows()
+    assert dict(counts) == {"C1": 138, "C2": 138, "C3": 184, "C4": 42, "C5": 42, "C6": 66, "C7": 88, "C8": 72, "C9": 96}
 
 
 def random_scores(aggregation: str, seed: int = 0, n_terms: int = 18, n_words: int = 20) -> TermScores:
