@@ -24,7 +24,7 @@ from prasanga.lexicon.model import Stimulus
 from prasanga.lexicon.notebook import take_words
 from prasanga.likelihoods.categories import CategoryTables, TermScores, measure_categories, read_category_sentences
 from prasanga.likelihoods.scoring import score_sentences
-from prasanga.plan import StudyPlan
+from prasanga.plan import WordsPlan
 from prasanga.schema import describe_losses
 from prasanga.stats.crossed import leave_one_out
 from prasanga.stats.intervals import draw_resampling
@@ -316,7 +316,7 @@ def test_a_study_measures_the_words_of_its_notebook(
     monkeypatch.chdir(project_root)
     path = write_notebook(tmp_path / "n.ipynb", *write_test({**MALE_FEMALE, **CAREER_FAMILY}, ["GGG XXX দেখে।"]))
     section = {"categories": ["C5"], "templates": str(path)}
-    chosen = StudyPlan.from_config(complete({"categories": ["C5"], "log_probability": section})).words.chosen
+    chosen = WordsPlan.from_config(complete({"categories": ["C5"], "log_probability": section}), computed=True).chosen
     assert chosen["log_probability"]["C5"]["targets"][0] == {"name": "male_words", "stimuli": ["ছেলে", "বালক"]}
     assert chosen["ceat"]["C5"]["targets"][0]["name"] == "male_terms"
 
