@@ -98,10 +98,8 @@ class _LexiconReader:
             problem = (
                 f"has {repeated} twice" if repeated else f"is in {self.sets[name].path} too" if names else "is empty"
             )
-            raise InputError(
-                f"{content.path}: the word set `{name}` {problem}. Write each word once, and the words of a set in one"
-                " place."
-            )
+            remedy = "Write each word once, and the words of a set in one place."
+            raise InputError(f"{content.path}: the word set `{name}` {problem}. {remedy}")
         for word in read:
             known = self.words.get(word.name, word)
             merged = _merge(known, word)
@@ -195,12 +193,9 @@ def load_word_sets(
         folders: the word sets; a later one adds to those before, and only the first must have a `categories.yaml`. Or
             files of other programs, and folders of them.
         suffix_groups: the groups that they name; None if all are of other programs.
-        normalization: the corpus's, if not the language's own.
+        normalization: see `load_lexicon`, which has the errors as well.
         categories: of the study's config, with words of their own.
         used: see `load_lexicon`.
-
-    Raises:
-        InputError: see `prasanga.lexicon.loading.load_lexicon`.
     """
     of_others = [folder for folder in folders if _find_kind(folder) == _OTHER_SETS]
     others = [path for folder in of_others for path in _list_files(folder, "*.json*", "*.parquet")]
@@ -234,14 +229,14 @@ def load_word_sets(
     words = {name: reader.words[name] for name in (*searched, *(name for name in reader.words if name not in searched))}
     _check_words(words.values(), searched.keys() - reader.unused, groups, reader.ungrouped)
     defined: dict[str, tuple[Entry, Mapping[str, WordSet]]] = {}
-    given = [(head.entry_of("categories"), head.flag("replace", default=False)) for head in heads]
-    for category, replaces in (*given, (own, False)):
+    given = [(head.entry_of("categories"), head.flag("replace", default=False), shipped) for head in heads]
+    for category, replaces, known in (*given, (own, False, sets)):
         for name in category:
             entry = category.entry_of(name)
             if name in defined and not replaces:
                 place = defined[name][0].place
                 raise InputError(f"{entry.place}: the category `{name}` is at {place} too. Rename one.")
-            defined[name] = entry, sets if category is own else shipped
+            defined[name] = entry, known
     readings = {name: tuple(_inflect(word, groups)) for name, word in words.items()}
     forms = first_readings(reading for name in searched for reading in readings[name])
     claimed = claimants(forms)
@@ -453,8 +448,7 @@ def _read_side(what: str, key: str, item: object, entry: Entry, sets: Mapping[st
         )
     clusters = {word: name for part in reversed(parts) for word, name in part.clusters.items()}
     searched, published = all(part.searched for part in parts), any(part.as_published for part in parts)
-    gloss = item.text("gloss", joined)
-    return WordSet(joined, gloss, words, searched, clusters=clusters, as_published=published)
+    return WordSet(joined, item.text("gloss", joined), words, searched, "", clusters, published)
 
 
 # --------------------
