@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "associations": {*GROUND, "text", "stats"},
     "likelihoods": {*GROUND, "text", "lexicon", "pairs", "models", "stats", "associations"},
     "report": {*GROUND, "config", "text", "pairs", "stats", "associations"},
-    "extras": {*GROUND, "config", "lexicon", "stats", "associations", "report"},
+    "extras": {*GROUND, "config", "lexicon", "models", "stats", "associations", "report"},
     "cli": {*GROUND, "config", "report", "extras", "models", "embeddings", "plan"},
     "__main__": {"cli"},
     "notebook": {*GROUND, "text", "lexicon", "sentences", "models", "embeddings", "associations", "likelihoods"},

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from prasanga import __version__
 from prasanga.base.errors import InputError, printable
@@ -36,6 +37,7 @@ from prasanga.cli.running import (
     StudyFile,
     Verbose,
     app,
+    list_failed,
     name_variables,
     show_plan,
     use_store,
@@ -131,27 +133,52 @@ def demo(
 
 @app.command()
 def reproduce(
+    context: typer.Context,
     paper: Annotated[str, typer.Argument(help="sadhu2024 or sahoo2024.")],
     directory: Annotated[
         Path | None, typer.Option("--directory", "-d", help="Where to; reproduce-PAPER if left out.")
     ] = None,
+    keep_going: Annotated[bool, typer.Option("--keep-going", "-k", help="Go on without what is missing.")] = False,
     cores: Cores = "all",
     gpus: Gpus = None,
     profile: Profile = None,
+    store: Store = None,
     verbose: Verbose = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what is needed and would run.")] = False,
 ) -> None:
-    """Run every table and figure of a paper, and write a dossier: each number, ours, and why they differ."""
-    from prasanga.extras.dossier import reproduced
+    """List what a paper's study needs, run it, and write a dossier: each number, ours, and why they differ.
 
-    def run_part(place: Path, targets: Sequence[str]) -> bool:
-        return work(place, targets, verbose=verbose, cores=cores, gpus=gpus, profile=profile) == 0
+    If something is missing, it stops after the list. Arguments after -- go to Snakemake.
+    """
+    from prasanga.extras.dossier import write_dossier
+    from prasanga.extras.papers import CHANGES, find_failed, prepare
 
-    folder = (directory or Path(f"reproduce-{paper}")).absolute()
-    os.environ.setdefault(STORE, str(folder / "store"))  # its studies share their vectors
-    path, finished = reproduced(folder, paper, installation(), run_part)
-    typer.echo(path)
-    if not finished:
+    folder, failed = (directory or Path(f"reproduce-{paper}")).absolute(), set[tuple[str, str]]()
+    items = prepare(folder, paper, installation(), keep_going=keep_going)
+    write_table(["item", "needed for", "state", "what to do"], [list(item[:4]) for item in items])
+    typer.echo(f"What to do is typed in {folder}, and files are looked for there.")
+    missing = [item.name for item in items if item.stops]
+    if missing and (not keep_going or all(item.stops for item in items if item.is_model)):
+        said = f"Missing: {', '.join(missing)}. Get them, or replace models in {folder / CHANGES}"
+        typer.echo(f"{said}{'' if keep_going else ', or go on without: --keep-going'}.", err=True)
         raise typer.Exit(FAILED)
+    use_store(store, folder)
+    asked: dict[str, Any] = {"cores": cores, "gpus": gpus, "profile": profile, "others": context.obj or []}
+    if dry_run:
+        show_plan(folder, **asked)
+        _show_models(folder, None)
+        return
+    asked["others"] = ["--keep-going", *asked["others"]]
+    while (status := work(folder, verbose=verbose, **asked)) == FAILED:
+        found = find_failed(list_failed(folder), [item.name for item in items if item.is_model])
+        if found <= failed:
+            break
+        failed |= found
+        typer.echo(f"Left out: {', '.join(sorted({name for name, _ in found}))}. The others go on.", err=True)
+        items = prepare(folder, paper, installation(), keep_going=keep_going, failed=failed)
+    typer.echo(write_dossier(folder, paper, installation(), items))
+    if status or failed:
+        raise typer.Exit(status or FAILED)
 
 
 @app.command()
@@ -203,13 +230,33 @@ def check(
         raise typer.Exit(FAILED)
 
 
-@app.command()
-def models(study: StudyFile = None, directory: Folder = None) -> None:
+# ---- models
+
+
+class _Models(TyperGroup):
+    """`models STUDY` is short for `models list STUDY`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Add the command that is meant."""
+        return super().parse_args(
+            ctx, args if args and args[0] in (*self.commands, "-h", "--help") else ["list", *args]
+        )
+
+
+_models = typer.Typer(cls=_Models, help="List the models of a study, or pin them.")
+app.add_typer(_models, name="models")
+
+
+@_models.command(name="list")
+def list_models(study: StudyFile = None, directory: Folder = None) -> None:
     """List the models of a study: where they come from, their kind, their size, and the memory that a job needs."""
+    _show_models(*_find_study(study, directory))
+
+
+def _show_models(folder: Path, config: Path | None) -> None:
     from prasanga.config import config_of, read_study
     from prasanga.plan.models import estimate_memory, find_kind
 
-    folder, config = _find_study(study, directory)
     rows = []
     for name, model in read_study(config or config_of(folder))["models"].items():
         report = folder / f"results/models/{name}.json"
@@ -221,6 +268,19 @@ def models(study: StudyFile = None, directory: Folder = None) -> None:
         kind, memory = known.get("kind") or find_kind(model), f"{estimate_memory(model) / 1000:.1f} GB"
         rows.append([name, origin, kind, size, memory])
     write_table(["model", "from", "kind", "parameters", "memory of a job"], rows)
+
+
+@_models.command(name="pin")
+def pin_models(study: StudyFile = None, directory: Folder = None) -> None:
+    """Ask the hub for full commits and the sha256 of pickles, and write them into changes.yaml or the study's file."""
+    from prasanga.config import config_of
+    from prasanga.extras.papers import pin
+
+    folder, config = _find_study(study, directory)
+    rows = list(pin(folder, config or config_of(folder), installation()))
+    write_table(["model", "commit", "pickled weights"], rows)
+    if any(row[1] == "not found" for row in rows):
+        raise typer.Exit(FAILED)
 
 
 def _find_study(study: Path | None, directory: Path | None, *, from_results: bool = False) -> tuple[Path, Path | None]:

@@ -57,6 +57,7 @@ _STEPS = re.compile(r"^(\d+ of \d+) steps", re.MULTILINE)
 _BEGUN = re.compile(r"^(?:local)?(?:rule|checkpoint) (\w+):$", re.MULTILINE)
 _ENDED = re.compile(r"^(?:Finished jobid: \d+ \(Rule: |Error in rule )(\w+)", re.MULTILINE)
 _REFUSAL = re.compile(r"^    message: (?!None$|Error in group|For further)(.+?)(?:For further .*)?$", re.MULTILINE)
+_FAILED_OUTPUT = re.compile(r"^Error in rule \w+:\n(?:    .*\n)*?    output: (.*)$", re.MULTILINE)
 _KILLED = re.compile(r"\b(?:SIGKILL|OUT_OF_MEMORY|OOM|(?i:oom[-_ ]?kill(?:ed|er)?)|exit status 137)\b")
 _WRONG = re.compile(
     r"^.*\b(?:error|fatal|unable|cannot|could not|failed|refused|denied|timed out)\b.*$", re.MULTILINE | re.I
@@ -291,6 +292,13 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
     if (folder / SUMMARY).is_file():
         _show_results(folder)
     return status
+
+
+def list_failed(folder: Path) -> list[str]:
+    """Return the files that the failed jobs of the last run should have written."""
+    log = max((folder / _NOTES / "log").glob("*.log"), key=lambda path: path.stat().st_mtime_ns, default=None)
+    printed = log.read_text(encoding="utf-8", errors="replace") if log else ""
+    return [path for outputs in _FAILED_OUTPUT.findall(printed) for path in outputs.split(", ")]
 
 
 def _find_missing(folder: Path, targets: Sequence[str], others: Sequence[str]) -> list[str]:

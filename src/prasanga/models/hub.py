@@ -171,8 +171,12 @@ def _download(name: str, file: str, revision: str | None) -> Path:
     known = huggingface_hub.try_to_load_from_cache(name, file, revision=revision)
     if isinstance(known, str) and _COMMIT.fullmatch(revision or ""):
         return Path(known)  # a commit never changes: no need to ask
-    local = not getproxies() and not _has_address(constants.ENDPOINT)
-    return Path(huggingface_hub.hf_hub_download(name, file, revision=revision, local_files_only=local))
+    return Path(huggingface_hub.hf_hub_download(name, file, revision=revision, local_files_only=not reaches_hub()))
+
+
+def reaches_hub() -> bool:
+    """Return whether the hub may be asked: it has an address in this machine's network, or there is a proxy."""
+    return not constants.is_offline_mode() and (bool(getproxies()) or _has_address(constants.ENDPOINT))
 
 
 @cache

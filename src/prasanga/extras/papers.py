@@ -1,0 +1,267 @@
+"""The study of a paper: what it needs, what of that is there, and its config with what the user has changed.
+
+`config/<paper>.yaml` gives every table and figure of a paper. `prasanga reproduce` merges it with the authors' files that
+are there (`resources/published/needed.yaml`) and with `changes.yaml`, and writes the folder's study.yaml.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+import yaml
+from huggingface_hub import HfApi, try_to_load_from_cache
+
+from prasanga.base.errors import InputError, reason
+from prasanga.base.io import write_text
+from prasanga.base.yaml import load_yaml
+from prasanga.config import read_config, read_study, show_yaml
+from prasanga.models.hub import download_command, reaches_hub
+from prasanga.report.comparison import PAPERS, printed_at, read_percentages, read_published
+
+CHANGES = "changes.yaml"
+_NO_CHANGES = """\
+# Changes to the config of the paper, with its keys: models that replace others, for example. null removes a key.
+# `prasanga reproduce` reads this file in each run, `prasanga models pin` writes commits and digests into it.
+#
+# models:
+#   muril: {path: models/mine, revision: null}
+"""
+THERE, ON_HUB, FAILED = "there", "on the hub", "failed in the run"
+_SHORT, _PICKLE = re.compile(r"[0-9a-f]{4,39}"), re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin")
+_STAGES = {"likelihoods": "likelihoods", "embeddings": "embeddings", "associations": "embeddings"}
+"""The use of a model that a failed job belongs to, by the folder of its results; any other job is about all uses."""
+
+
+class Item(NamedTuple):
+    """Something that the study of a paper reads.
+
+    Attributes:
+        name: a model by its name in the config, or what else it is.
+        needed_for: tables and figures.
+        state: `THERE`, `ON_HUB`, or what is wrong.
+        get: what to type, or where it is.
+        stops: whether it is missing and nothing takes its place.
+        is_model: whether it is a model.
+    """
+
+    name: str
+    needed_for: str
+    state: str
+    get: str
+    stops: bool
+    is_model: bool = False
+
+
+def prepare(
+    folder: Path, paper: str, installation: Path, *, keep_going: bool = False, failed: Collection[tuple[str, str]] = ()
+) -> list[Item]:
+    """Write a paper's study into a folder, and return what it needs.
+
+    Args:
+        folder: of the study.
+        paper: sadhu2024 or sahoo2024.
+        installation: where the configs and the published numbers are.
+        keep_going: whether to leave out of the study what stops it.
+        failed: models that failed in a run, each with the use that did ("" for all uses), which are left out.
+
+    Raises:
+        InputError: the paper is unknown, or the config cannot be used.
+    """
+    if paper not in PAPERS:
+        raise InputError(f"paper {paper!r} is not known. Write {' or '.join(PAPERS)}.")
+    needed = read_config(installation / "resources/published/needed.yaml")
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / CHANGES).is_file():
+        write_text(folder / CHANGES, _NO_CHANGES)
+    items, used, config = list[Item](), set[str](), read_config(installation / f"config/{paper}.yaml")
+    for name, each in needed[paper].items():
+        is_there = (folder / each["path"]).exists()
+        is_asked = each.get("beside", name) in {*used, name}
+        if is_there and is_asked:
+            used.add(name)
+        stops = not is_there and ("instead" not in each or ("beside" in each and is_asked))
+        change = each.get("config", {}) if name in used else each.get("without", {}) if stops and keep_going else {}
+        config = merge(config, change)
+        state = THERE if is_there else "missing" if stops else f"missing; {each['instead']}"
+        items.append(Item(name, each["needed_for"], state, "" if is_there else each["get"], stops))
+    config = merge(config, read_changes(folder))
+    uses = _list_uses(installation / "resources/published", paper)
+    for name, model in config["models"].items():
+        printed = ", ".join(uses.get(config["comparison"]["models"].get(name, name), ["no printed number"]))
+        state, get = _look_for(folder, model, needed)
+        if use := [use for model_failed, use in failed if model_failed == name]:
+            state, get = FAILED, f"see the log; {' and '.join(filter(None, use)) or 'the model'} left out"
+        items.append(Item(name, printed, state, get, state not in (THERE, ON_HUB, FAILED), is_model=True))
+    stopped = [item.name for item in items if item.is_model and item.stops and keep_going]
+    write_study(folder, paper, _leave_out(config, [*failed, *((name, "") for name in stopped)]))
+    return items
+
+
+def read_changes(folder: Path) -> dict[str, Any]:
+    """Return what `changes.yaml` has."""
+    path = folder / CHANGES
+    return dict(load_yaml(str(path), path.read_text("utf-8")) or {}) if path.is_file() else {}
+
+
+def merge(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config with changes, key by key; None removes a key."""
+    merged = {
+        key: merge(config[key], value) if isinstance(value, Mapping) and isinstance(config.get(key), Mapping) else value
+        for key, value in changes.items()
+    }
+    return {key: value for key, value in {**config, **merged}.items() if key not in changes or value is not None}
+
+
+def write_study(folder: Path, paper: str, config: Mapping[str, Any]) -> None:
+    """Write the study of a folder, unless it is there as it should be; a config that cannot be used is refused."""
+    head = f"# Written by `prasanga reproduce`: config/{paper}.yaml with the files that are there and with {CHANGES}.\n"
+    text, path = (
+        head + yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False, width=120),
+        folder / "study.yaml",
+    )
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        write_text(path, text)
+    read_study(path)
+
+
+def _leave_out(config: Mapping[str, Any], failed: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Return a config without models, or without one use of them, and without what no model is left for."""
+    models = {name: dict(model) for name, model in config["models"].items()}
+    for name, use in failed:
+        stages = models.get(name, {}).get("stages", ["embeddings", "likelihoods"])
+        if name in models:
+            models[name]["stages"] = [stage for stage in stages if use and stage != use]
+    models = {name: model for name, model in models.items() if model.get("stages", True)} or config["models"]
+    named = {ours: theirs for ours, theirs in config["comparison"]["models"].items() if ours in models}
+    left = {**config, "models": models, "comparison": {**config["comparison"], "models": named}}
+    scored = any("likelihoods" in model.get("stages", ["likelihoods"]) for model in models.values())
+    return merge(left, {} if scored else {"pairs": None, "log_probability": None})
+
+
+def find_failed(failed_outputs: Iterable[str], models: Iterable[str]) -> set[tuple[str, str]]:
+    """Return the models that failed jobs were about, each with the use of it that did, "" for all uses.
+
+    Args:
+        failed_outputs: files that failed jobs should have written.
+        models: of the study.
+    """
+    found = set()
+    for path in failed_outputs:
+        stage = next((use for folder, use in _STAGES.items() if f"/{folder}/" in path), "")
+        found |= {(name, stage) for name in models if re.search(rf"/{re.escape(name)}(-random)?[./]", path)}
+    return found
+
+
+def _list_uses(published: Path, paper: str) -> dict[str, list[str]]:
+    """Return where the numbers of each model are printed, by its name in the paper."""
+    printed = pl.concat([read_published(published, paper), read_percentages(published, paper)], how="diagonal_relaxed")
+    tables = printed.group_by("model").agg(pl.col("table").unique().sort())
+    return {model: [printed_at(table) for table in found] for model, found in tables.rows()}
+
+
+def _look_for(folder: Path, model: Mapping[str, Any], needed: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the state of a model, and what to do; nothing is loaded or asked of the hub."""
+    path, revision = str(model.get("path", "")), model.get("revision")
+    if not path or (folder / path).is_dir():
+        return THERE, ""
+    if path.count("/") != 1 or path.startswith((".", "~")):
+        return "missing", f"no folder {path}"
+    config = try_to_load_from_cache(path, "config.json", revision=revision)
+    names = [file.name for file in Path(config).parent.iterdir()] if isinstance(config, str) else []
+    has_tensors = any(name.endswith(".safetensors") for name in names)
+    is_cached = has_tensors or any(map(_PICKLE.fullmatch, names))
+    faults = {
+        "needs a full commit": revision and _SHORT.fullmatch(str(revision)),
+        "needs a digest": path in needed["pickled"] and not (model.get("weights_sha256") or has_tensors),
+    }
+    if found := [fault for fault, is_so in faults.items() if is_so]:
+        return ", ".join(found), "prasanga models pin"
+    if path in needed["gated"] and not is_cached:
+        said = f"accept the terms on https://huggingface.co/{path}, `hf auth login`"
+        return "gated", f"{said}, {download_command(path, revision)}"
+    return (THERE, "") if is_cached else (ON_HUB if reaches_hub() else "missing", download_command(path, revision))
+
+
+# --------------------
+# Commits and digests, from the hub.
+
+
+def find_pins(models: Mapping[str, Mapping[str, Any]], folder: Path, api: Any) -> Iterator[tuple[str, Any]]:
+    """Yield each model of the hub with its full commit and the sha256 of its pickled weights, or with an error.
+
+    Args:
+        models: of a config.
+        folder: of the study; a model in a folder is left alone.
+        api: an `HfApi`.
+    """
+    for name, model in models.items():
+        path, asked = str(model.get("path", "")), model.get("revision")
+        if not path or (folder / path).is_dir():
+            continue
+        try:
+            if asked and _SHORT.fullmatch(str(asked)):
+                commits = [each.commit_id for each in api.list_repo_commits(path) if each.commit_id.startswith(asked)]
+                if not commits:
+                    raise InputError(f"no commit of {path} begins with {asked}. Write another under `models.{name}`.")
+                asked = commits[0]
+            info = api.model_info(path, revision=asked, files_metadata=True)
+            digests = {file.rfilename: file.lfs.sha256 for file in info.siblings if file.lfs}
+            pickles = {file: digest for file, digest in digests.items() if _PICKLE.fullmatch(file)}
+            is_safe = model.get("weights_sha256") or any(
+                re.fullmatch(r"model.*\.safetensors", file) for file in digests
+            )
+            yield name, {"revision": info.sha, **({"weights_sha256": pickles} if pickles and not is_safe else {})}
+        except (OSError, ValueError) as error:
+            yield name, error
+
+
+def pin(folder: Path, study: Path, installation: Path) -> Iterator[list[str]]:
+    """Write commits and digests into the changes of a reproduced paper, or into a study's file; yield what was found.
+
+    Args:
+        folder: of the study.
+        study: its file.
+        installation: where the configs of the papers are.
+    """
+    config, changes = read_config(study), folder / CHANGES
+    if changes.is_file():  # the study may lack models that were left out
+        config = merge(read_config(installation / f"config/{config['comparison']['paper']}.yaml"), read_changes(folder))
+    found = dict(find_pins(config["models"], folder, HfApi()))
+    pins = {name: each for name, each in found.items() if not isinstance(each, Exception)}
+    if changes.is_file():
+        text = changes.read_text(encoding="utf-8")
+        head = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
+        merged = merge(read_changes(folder), {"models": pins})
+        write_text(changes, head + yaml.safe_dump(merged, allow_unicode=True, sort_keys=False, width=120))
+    elif pins:
+        write_text(study, _insert_pins(study.read_text(encoding="utf-8"), pins))
+    for name, each in found.items():
+        lost = isinstance(each, Exception)
+        yield [
+            name,
+            "not found" if lost else each["revision"],
+            reason(each) if lost else ", ".join(each.get("weights_sha256", ())),
+        ]
+
+
+def _insert_pins(text: str, pins: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return a config with keys of models set, and everything else, comments too, as it is."""
+    root: Any = yaml.compose(text, yaml.SafeLoader)
+    models, edits = next(value for key, value in root.value if key.value == "models"), []
+    for name, node in ((key.value, value) for key, value in models.value if key.value in pins):
+        given = {key.value: value for key, value in node.value}
+        first = node.value[0][0].start_mark
+        for key, value in pins[name].items():
+            written, old = show_yaml(value), given.get(key)
+            if old is not None:
+                edits.append((old.start_mark.index, old.end_mark.index, written))
+            else:
+                between = ", " if node.flow_style else "\n" + " " * first.column
+                edits.append((first.index, first.index, f"{key}: {written}{between}"))
+    for start, end, written in sorted(edits, reverse=True):
+        text = text[:start] + written + text[end:]
+    return text
