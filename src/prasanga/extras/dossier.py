@@ -13,7 +13,7 @@ from jinja2 import PackageLoader
 
 from prasanga.base.io import escape_markdown, write_text
 from prasanga.config import read_config
-from prasanga.extras.papers import FAILED, Item, read_changes
+from prasanga.extras.papers import FAILED, Needed, read_changes
 from prasanga.methods import PAIRS
 from prasanga.report import comparison
 from prasanga.report.grid import write_interval
@@ -40,7 +40,7 @@ _NO_SETTINGS = ("models.", "corpus", "lexicon", "study", "title")
 _FEW = ("few words", "no number", "no interval", "not computed", "below", "too few", "dropped")
 
 
-def write_dossier(folder: Path, paper: str, installation: Path, items: Sequence[Item]) -> Path:
+def write_dossier(folder: Path, paper: str, installation: Path, items: Sequence[Needed]) -> Path:
     """Write `dossier.csv` and `dossier.md` from what the study of a paper has come to, and return the latter.
 
     Args:
@@ -84,7 +84,7 @@ def _compare(published: Path, paper: str, rows: pl.DataFrame | None) -> pl.DataF
     )
 
 
-def _to_markdown(paper: str, cells: pl.DataFrame, items: Sequence[Item], changed: Sequence[str]) -> str:
+def _to_markdown(paper: str, cells: pl.DataFrame, items: Sequence[Needed], changed: Sequence[str]) -> str:
     """Return a dossier for readers: what was there, a count for each table, what the reasons mean, and every number."""
     groups = [
         (comparison.printed_at(table), method, part)

@@ -1,7 +1,7 @@
 """The study of a paper: what it needs, what of that is there, and its config with what the user has changed.
 
-`config/<paper>.yaml` gives every table and figure of a paper. `prasanga reproduce` merges it with the authors' files that
-are there (`resources/published/needed.yaml`) and with `changes.yaml`, and writes the folder's study.yaml.
+`config/<paper>.yaml` gives every table and figure of a paper. `prasanga reproduce` merges it with the authors' files
+that are there (`resources/published/needed.yaml`) and with `changes.yaml` into study.yaml.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STAGES = {"likelihoods": "likelihoods", "embeddings": "embeddings", "associatio
 """The use of a model that a failed job belongs to, by the folder of its results; any other job is about all uses."""
 
 
-class Item(NamedTuple):
+class Needed(NamedTuple):
     """Something that the study of a paper reads.
 
     Attributes:
@@ -58,7 +58,7 @@ class Item(NamedTuple):
 
 def prepare(
     folder: Path, paper: str, installation: Path, *, keep_going: bool = False, failed: Collection[tuple[str, str]] = ()
-) -> list[Item]:
+) -> list[Needed]:
     """Write a paper's study into a folder, and return what it needs.
 
     Args:
@@ -77,7 +77,7 @@ def prepare(
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / CHANGES).is_file():
         write_text(folder / CHANGES, _NO_CHANGES)
-    items, used, config = list[Item](), set[str](), read_config(installation / f"config/{paper}.yaml")
+    items, used, config = list[Needed](), set[str](), read_config(installation / f"config/{paper}.yaml")
     for name, each in needed[paper].items():
         is_there = (folder / each["path"]).exists()
         is_asked = each.get("beside", name) in {*used, name}
@@ -87,7 +87,7 @@ def prepare(
         change = each.get("config", {}) if name in used else each.get("without", {}) if stops and keep_going else {}
         config = merge(config, change)
         state = THERE if is_there else "missing" if stops else f"missing; {each['instead']}"
-        items.append(Item(name, each["needed_for"], state, "" if is_there else each["get"], stops))
+        items.append(Needed(name, each["needed_for"], state, "" if is_there else each["get"], stops))
     config = merge(config, read_changes(folder))
     uses = _list_uses(installation / "resources/published", paper)
     for name, model in config["models"].items():
@@ -95,7 +95,7 @@ def prepare(
         state, get = _look_for(folder, model, needed)
         if use := [use for model_failed, use in failed if model_failed == name]:
             state, get = FAILED, f"see the log; {' and '.join(filter(None, use)) or 'the model'} left out"
-        items.append(Item(name, printed, state, get, state not in (THERE, ON_HUB, FAILED), is_model=True))
+        items.append(Needed(name, printed, state, get, state not in (THERE, ON_HUB, FAILED), is_model=True))
     stopped = [item.name for item in items if item.is_model and item.stops and keep_going]
     write_study(folder, paper, _leave_out(config, [*failed, *((name, "") for name in stopped)]))
     return items
