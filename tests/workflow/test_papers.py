@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 import scoring_models
 import tiny_models
 import yaml
 from likelihoods_study import CLOCKS, CONFIG, prepare_likelihoods, read_yaml, write_yaml
+from safetensors.numpy import load_file, save_file
 from shared_studies import shared_study
 from small_study import CONFIGS, Study, run_prasanga
 from tables import read_data
 
 from prasanga.config import complete
 from prasanga.extras.papers import CHANGES
-from prasanga.lexicon.model import SIDES
 from prasanga.report.comparison import PAPERS, read_percentages, read_published
 from prasanga.text.words import WORD
 
@@ -127,15 +127,15 @@ def test_both_numbers_of_draws_stand_beside_the_paper_in_one_run(program: Study)
     assert set(ceat["n_samples"]) == {1000}
 
 
-# A whole paper, with models of the right families, a corpus of the right layout, and the authors' word lists in theirs.
+# A whole paper, with models of the right families and a corpus of the right layout.
 
 QUICK: dict[str, Any] = {
     "embeddings": {"buckets": 1, "unknown": "keep", "audit": {"unknown": 1, "marks_lost": 1, "identical": 1}},
     "associations": {"n_resamples": 20, "n_shuffles": 0, "n_permutations": 200, "random_twins": 0},
+    "calibration": {"repetitions": 0},
     "report": {"formats": ["svg"], "widths": ["page"]},
 }
 FAMILY_OF = read_data(__file__, "families")
-AUTHORS = "corpora/BanglaContextualBias/CeatDataCollection"
 
 
 def stand_in(folder: Path, model: str) -> dict[str, Any]:
@@ -148,28 +148,19 @@ def stand_in(folder: Path, model: str) -> dict[str, Any]:
     return {"path": str(place), "revision": None, "dtype": "float32", "tokenizer": None}
 
 
-def authors_files(folder: Path, project_root: Path) -> None:
-    """The project's words in the authors' layouts, and a text in which each begins a line."""
+def write_corpus(folder: Path, project_root: Path) -> None:
+    """A text in which each word of C1 to C9 begins a line twice."""
     stimuli = project_root / "resources/stimuli/bn"
     categories = yaml.safe_load((stimuli / "categories.yaml").read_text(encoding="utf-8"))["categories"]
-    (folder / AUTHORS / "CEAT_Categories").mkdir(parents=True)
-    words: dict[str, list[str]] = {}
-    for number in range(1, 10):
-        category = categories[f"C{number}"]
-        sides = {}
-        for side, name in zip(SIDES, (*category["targets"], *category["attributes"]), strict=True):
-            listed = yaml.safe_load((stimuli / f"{name}.yaml").read_text(encoding="utf-8"))["words"]
-            sides[side] = {"category": name, "examples": [word["stimulus"] for word in listed]}
-            words |= {key: ["ের", "কে"] for key in sides[side]["examples"]}
-        path = folder / AUTHORS / f"CEAT_Categories/ceat{number}.jsonl"
-        path.write_text(json.dumps(sides, ensure_ascii=False), encoding="utf-8")
-    (folder / AUTHORS / "weatWordsWithSuffix.jsonl").write_text(json.dumps(words, ensure_ascii=False), encoding="utf-8")
-    (folder / "corpora/bangla2b").mkdir()
+    chosen = [categories[f"C{number}"] for number in range(1, 10)]
+    names = {name: None for category in chosen for name in (*category["targets"], *category["attributes"])}
+    listed = [yaml.safe_load((stimuli / f"{name}.yaml").read_text(encoding="utf-8"))["words"] for name in names]
     lines = "".join(
         f"আজ বিকালে নদীর ধারে {time} অনেক লোকের মেলা বসেছিল।\n{word} নিয়ে সেখানে কথা হলো।\nপরে সবাই ঘরে ফিরে গেল।\n\n"
-        for word in words
+        for word in dict.fromkeys(word["stimulus"] for words in listed for word in words)
         for time in ("দুপুরে", "ভোরে")
     )
+    (folder / "corpora/bangla2b").mkdir(parents=True)
     (folder / "corpora/bangla2b/part.txt").write_text(lines, encoding="utf-8")
 
 
@@ -186,9 +177,7 @@ def test_a_whole_paper_comes_to_a_dossier(paper: str, project_root: Path, tmp_pa
     models = {model: stand_in(tmp_path, model) for model in study_of(paper, project_root)["models"]}
     changes: dict[str, Any] = {**QUICK, "models": models}
     if paper == "sadhu2024":
-        authors_files(folder, project_root)
-        # the authors' templates are not here, and their words do not go with ours
-        changes["seat"] = changes["log_probability"] = {}
+        write_corpus(folder, project_root)
         changes["associations"] = {**QUICK["associations"], "n_samples": [1000, 3000]}
         small = {"dimensions": 8, "minimum_count": 1, "epochs": 1}
         changes["static"] = {"vectors": {name: {"train": small} for name in ("word2vec", "glove")}}
@@ -216,24 +205,20 @@ def test_a_whole_paper_comes_to_a_dossier(paper: str, project_root: Path, tmp_pa
 
 
 def test_a_model_that_fails_leaves_the_results_of_the_others(project_root: Path, tmp_path: Path) -> None:
-    """One model is missing from the beginning, another has weights that cannot be read."""
+    """One model is missing from the beginning, one has no weights, and another's turn out not to be numbers."""
     folder = tmp_path / "dossier"
     folder.mkdir()
     models = study_of("sahoo2024", project_root)["models"]
-    kept = ["xlm-roberta", "muril", "bernice"]
-    changes: dict[str, Any] = {**QUICK, "models": dict.fromkeys(models)}
-    changes["seat"] = {"categories": ["GR1", "GC1"]}
-    changes["models"] |= {model: stand_in(tmp_path, model) for model in kept}
-    changes["models"]["bernice"] = {"path": "models/not-there"}
-    broken = tmp_path / "models/broken"
-    shutil.copytree(tmp_path / "models/muril", broken)
-    weights = broken / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:-100])
-    changes["models"]["muril"] = {**stand_in(tmp_path, "muril"), "path": str(broken)}
+    changes: dict[str, Any] = {**QUICK, "models": dict.fromkeys(models), "seat": {"categories": ["GR1", "GC1"]}}
+    changes["models"] |= {model: stand_in(tmp_path, model) for model in ("xlm-roberta", "muril", "bloom")}
+    changes["models"]["bernice"] = {"path": "models/not/there"}
+    (tmp_path / "models/bloom/model.safetensors").unlink()
+    weights = tmp_path / "models/muril/model.safetensors"
+    save_file({name: value * np.nan for name, value in load_file(weights).items()}, weights, {"format": "pt"})
     (folder / CHANGES).write_text(yaml.safe_dump(changes), encoding="utf-8")
     stopped = run_prasanga(tmp_path, "reproduce", "sahoo2024", "--directory", str(folder))
     assert stopped.returncode == 1
-    assert "Missing: IndiBias, the public sample, bernice. Get them" in stopped.stderr
+    assert "Missing: IndiBias, the public sample, bernice, bloom. Get them" in stopped.stderr
     assert not (folder / "results").exists()
     done = run_prasanga(tmp_path, "reproduce", "sahoo2024", "--directory", str(folder), "--keep-going", "--cores", "2")
     assert done.returncode == 1, done.stdout + done.stderr
@@ -243,5 +228,8 @@ def test_a_model_that_fails_leaves_the_results_of_the_others(project_root: Path,
     assert set(measured.select("model", "category").rows()) == {("xlm-roberta", "GR1"), ("xlm-roberta", "GC1")}
     assert set(cells.filter(published_model="Muril", category="GR1")["reasons"]) == {"not finished"}
     text = (folder / "dossier.md").read_text(encoding="utf-8")
-    states = dict(re.findall(r"^\| ([\w-]+) \| [^|]* \| ([^|]*) \|$", text, re.MULTILINE))
-    assert states == {"xlm-roberta": "there", "muril": "failed in the run", "bernice": "missing"}
+    states = dict(re.findall(r"^\| (xlm-roberta|muril|bernice|bloom) \| [^|]* \| ([^|]*) \|$", text, re.MULTILINE))
+    assert states == {
+        **{"xlm-roberta": "there", "muril": "failed in the run"},
+        **{"bernice": "missing", "bloom": "cannot be used"},
+    }

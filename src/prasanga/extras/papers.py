@@ -19,7 +19,8 @@ from prasanga.base.errors import InputError, reason
 from prasanga.base.io import write_text
 from prasanga.base.yaml import load_yaml
 from prasanga.config import read_config, read_study, show_yaml
-from prasanga.models.hub import download_command, reaches_hub
+from prasanga.models.hub import check_files, download_command, reaches_hub
+from prasanga.models.packaged import ModelOptions
 from prasanga.report.comparison import PAPERS, printed_at, read_percentages, read_published
 
 CHANGES = "changes.yaml"
@@ -32,6 +33,7 @@ _NO_CHANGES = """\
 """
 THERE, ON_HUB, FAILED = "there", "on the hub", "failed in the run"
 _SHORT, _PICKLE = re.compile(r"[0-9a-f]{4,39}"), re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin")
+_ALL = ("embeddings", "likelihoods")
 _STAGES = {"likelihoods": "likelihoods", "embeddings": "embeddings", "associations": "embeddings"}
 """The use of a model that a failed job belongs to, by the folder of its results; any other job is about all uses."""
 
@@ -132,7 +134,7 @@ def _leave_out(config: Mapping[str, Any], failed: Iterable[tuple[str, str]]) -> 
     """Return a config without models, or without one use of them, and without what no model is left for."""
     models = {name: dict(model) for name, model in config["models"].items()}
     for name, use in failed:
-        stages = models.get(name, {}).get("stages", ["embeddings", "likelihoods"])
+        stages = models.get(name, {}).get("stages", _ALL)
         if name in models:
             models[name]["stages"] = [stage for stage in stages if use and stage != use]
     models = {name: model for name, model in models.items() if model.get("stages", True)} or config["models"]
@@ -166,7 +168,14 @@ def _list_uses(published: Path, paper: str) -> dict[str, list[str]]:
 def _look_for(folder: Path, model: Mapping[str, Any], needed: Mapping[str, Any]) -> tuple[str, str]:
     """Return the state of a model, and what to do; nothing is loaded or asked of the hub."""
     path, revision = str(model.get("path", "")), model.get("revision")
-    if not path or (folder / path).is_dir():
+    if not path:
+        return THERE, ""
+    if (folder / path).is_dir():
+        stages, options = model.get("stages", _ALL), ModelOptions(weights_sha256=model.get("weights_sha256", {}))
+        try:
+            check_files(folder / path, stages=stages, options=options)
+        except InputError as error:
+            return "cannot be used", str(error)
         return THERE, ""
     if path.count("/") != 1 or path.startswith((".", "~")):
         return "missing", f"no folder {path}"
@@ -190,62 +199,50 @@ def _look_for(folder: Path, model: Mapping[str, Any], needed: Mapping[str, Any])
 # Commits and digests, from the hub.
 
 
-def find_pins(models: Mapping[str, Mapping[str, Any]], folder: Path, api: Any) -> Iterator[tuple[str, Any]]:
-    """Yield each model of the hub with its full commit and the sha256 of its pickled weights, or with an error.
-
-    Args:
-        models: of a config.
-        folder: of the study; a model in a folder is left alone.
-        api: an `HfApi`.
-    """
-    for name, model in models.items():
-        path, asked = str(model.get("path", "")), model.get("revision")
-        if not path or (folder / path).is_dir():
-            continue
-        try:
-            if asked and _SHORT.fullmatch(str(asked)):
-                commits = [each.commit_id for each in api.list_repo_commits(path) if each.commit_id.startswith(asked)]
-                if not commits:
-                    raise InputError(f"no commit of {path} begins with {asked}. Write another under `models.{name}`.")
-                asked = commits[0]
-            info = api.model_info(path, revision=asked, files_metadata=True)
-            digests = {file.rfilename: file.lfs.sha256 for file in info.siblings if file.lfs}
-            pickles = {file: digest for file, digest in digests.items() if _PICKLE.fullmatch(file)}
-            is_safe = model.get("weights_sha256") or any(
-                re.fullmatch(r"model.*\.safetensors", file) for file in digests
-            )
-            yield name, {"revision": info.sha, **({"weights_sha256": pickles} if pickles and not is_safe else {})}
-        except (OSError, ValueError) as error:
-            yield name, error
-
-
 def pin(folder: Path, study: Path, installation: Path) -> Iterator[list[str]]:
-    """Write commits and digests into the changes of a reproduced paper, or into a study's file; yield what was found.
+    """Write commits and digests into the changes of a reproduced paper, or into a study's file.
 
     Args:
-        folder: of the study.
+        folder: of the study; a model in a folder is left alone.
         study: its file.
         installation: where the configs of the papers are.
+
+    Yields:
+        The name of each model, its commit or "not found", and the pickles that have a digest now, or what is wrong.
     """
     config, changes = read_config(study), folder / CHANGES
     if changes.is_file():  # the study may lack models that were left out
         config = merge(read_config(installation / f"config/{config['comparison']['paper']}.yaml"), read_changes(folder))
-    found = dict(find_pins(config["models"], folder, HfApi()))
-    pins = {name: each for name, each in found.items() if not isinstance(each, Exception)}
+    pins, api = dict[str, dict[str, Any]](), HfApi()
+    for name, model in config["models"].items():
+        if "path" in model and not (folder / model["path"]).is_dir():
+            try:
+                pins[name] = _find_pins(model, api)
+                yield [name, pins[name]["revision"], ", ".join(pins[name].get("weights_sha256", ""))]
+            except (OSError, ValueError) as error:
+                yield [name, "not found", reason(error)]
     if changes.is_file():
         text = changes.read_text(encoding="utf-8")
         head = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
         merged = merge(read_changes(folder), {"models": pins})
         write_text(changes, head + yaml.safe_dump(merged, allow_unicode=True, sort_keys=False, width=120))
-    elif pins:
+    else:
         write_text(study, _insert_pins(study.read_text(encoding="utf-8"), pins))
-    for name, each in found.items():
-        lost = isinstance(each, Exception)
-        yield [
-            name,
-            "not found" if lost else each["revision"],
-            reason(each) if lost else ", ".join(each.get("weights_sha256", ())),
-        ]
+
+
+def _find_pins(model: Mapping[str, Any], api: HfApi) -> dict[str, Any]:
+    """Return the full commit of a model of the hub, and the sha256 of its weights where they are pickles only."""
+    path, asked = model["path"], model.get("revision")
+    if asked and _SHORT.fullmatch(str(asked)):
+        commits = [each.commit_id for each in api.list_repo_commits(path) if each.commit_id.startswith(str(asked))]
+        if not commits:
+            raise InputError(f"no commit of {path} begins with {asked}. Write another one, or null for the newest.")
+        asked = commits[0]
+    info = api.model_info(path, revision=asked, files_metadata=True)
+    digests = {file.rfilename: file.lfs.sha256 for file in info.siblings or () if file.lfs}
+    is_safe = model.get("weights_sha256") or any(re.fullmatch(r"model.*\.safetensors", file) for file in digests)
+    pickles = {file: digest for file, digest in digests.items() if not is_safe and _PICKLE.fullmatch(file)}
+    return {"revision": info.sha, **({"weights_sha256": pickles} if pickles else {})}
 
 
 def _insert_pins(text: str, pins: Mapping[str, Mapping[str, Any]]) -> str:

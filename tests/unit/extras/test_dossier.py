@@ -24,12 +24,18 @@ def published(project_root: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The cache of an empty hub, which is not asked."""
+    """The cache of an empty hub, which is not asked; a folder is a model."""
     cache = tmp_path / "hub"
     cache.mkdir()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("prasanga.extras.papers.check_files", lambda path, **_: require_name(path))
     return cache
+
+
+def require_name(path: Path) -> None:
+    if path.name == "broken":
+        raise InputError(f"model {path}: it is broken.")
 
 
 def compared(
@@ -109,7 +115,9 @@ def test_the_list_names_the_state_of_every_model(
     folder = tmp_path / "study"
     full = "0123456789" * 4
     (folder / "models/mine").mkdir(parents=True)
+    (folder / "models/broken").mkdir()
     models = {
+        "bloom": {"path": "models/broken"},
         "bernice": {"path": "models/mine"},
         "mbart": {"path": "models/gone/it"},
         "muril": {"revision": full, "weights_sha256": {"pytorch_model.bin": "a" * 64}},
@@ -129,7 +137,7 @@ def test_the_list_names_the_state_of_every_model(
         "mt5": "needs a full commit, needs a digest",
         "mbart": "missing",
         "mgpt": "missing",
-        "bloom": "missing",
+        "bloom": "cannot be used",
         "llama-2": "there",
         "mistral": "gated",
     }
@@ -139,6 +147,7 @@ def test_the_list_names_the_state_of_every_model(
     assert items["xlm-roberta"].get == "hf download FacebookAI/xlm-roberta-base"
     assert items["mt5"].get == "prasanga models pin"
     assert items["mistral"].get.startswith("accept the terms on https://huggingface.co/mistralai/Mistral-7B-v0.1")
+    assert items["bloom"].get == f"model {folder}/models/broken: it is broken."
     assert items["mbart"].get == "no folder models/gone/it"
     assert items["mt5"].needed_for == "Table 2, Table 3, Table 4, Table 9"
     assert items["llama-2"].needed_for == "Table 3, Table 4, Table 9"
@@ -147,7 +156,7 @@ def test_the_list_names_the_state_of_every_model(
     monkeypatch.setattr("prasanga.extras.papers.reaches_hub", lambda: True)
     items = {item.name: item for item in prepare(folder, "sahoo2024", project_root)}
     assert [name for name, item in items.items() if item.state == "on the hub"] == [
-        *("xlm-roberta", "indicbert-v2", "mgpt", "bloom")
+        *("xlm-roberta", "indicbert-v2", "mgpt")
     ]
 
 
