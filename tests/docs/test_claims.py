@@ -74,7 +74,7 @@ def test_the_table_of_the_papers_configs_has_their_values() -> None:
         name: {key for key in changed_by_the_preset() if of_study(name)[key] != presets["paper"][key]}
         for name in studies
     }
-    assert {name: keys for name, keys in apart.items() if keys} == {"sadhu2024_seat": {"seat.unit"}}
+    assert {name: keys for name, keys in apart.items() if keys} == {"sadhu2024": {"seat.unit"}}
 
 
 @pytest.mark.parametrize("page", [page for page in pages() if "corrected" in read(page) or "family" in read(page)])
@@ -136,7 +136,7 @@ def test_zero_vectors_stop_ceat_and_seat_and_are_dropped_by_weat() -> None:
 
 
 def test_the_papers_pairs_are_scored_as_the_file_has_them() -> None:
-    config = complete(yaml.safe_load(read("config/sahoo2024_pairs.yaml")))
+    config = complete(yaml.safe_load(read("config/sahoo2024.yaml")))
     languages = config["pairs"]["sets"]["indibias"]["languages"]
     assert {config["normalization"][language] for language in languages} == {"none"}
     assert "`normalization: {hi: none, en: none}`" in " ".join(read("docs/pairs.md").split())
