@@ -39,7 +39,7 @@ def test_what_goes_together_in_the_demo(tree: Study) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        # four models with vectors, each in 21 buckets of words, at all twelve lengths at once, and the templates of SEAT
+        # four models with vectors, each in 21 buckets of words at all twelve lengths, and the templates of SEAT
         pytest.param(
             "sadhu2024",
             {"models": 5, "sentences": 1, "static": 2, "embed_segments": 4 * 21, "embed_templates": 4},
