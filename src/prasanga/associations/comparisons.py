@@ -196,13 +196,12 @@ def excludes_zero(row: Mapping[str, Any], name: str) -> bool:
 
 
 CSV_COLUMNS = {
-    **{name: name for name in ("language", "category", "category_title", "model", "segment_length")},
-    **{name: name for name in ("effect_size", "ci_low", "ci_high", "reason", "p_stimuli", "p_attributes")},
-    "p_association": "p_association",
-    "p_association_holm": "p_holm",
-    "n_tests": "n_tests",
-    **{name: name for name in ("twin_effect_size", "p_twins", "is_found")},
-    **{name: name for name in ("n_x", "n_y", "n_a", "n_b", "lost", "not_found_because")},
+    name: {"p_association_holm": "p_holm"}.get(name, name)
+    for name in (
+        *("language", "category", "category_title", "model", "segment_length", "effect_size", "ci_low", "ci_high"),
+        *("reason", "p_stimuli", "p_attributes", "p_association", "p_association_holm", "n_tests", "twin_effect_size"),
+        *("p_twins", "is_found", "n_x", "n_y", "n_a", "n_b", "lost", "not_found_because"),
+    )
 }
 """Columns of CSV tables, those that a method has, with their names there; Parquet has all."""
 

@@ -122,16 +122,7 @@ def _compute_word_cosines(X: npt.ArrayLike, Y: npt.ArrayLike, A: npt.ArrayLike, 
 
 
 def permutation_test(
-    X: npt.ArrayLike,
-    Y: npt.ArrayLike,
-    A: npt.ArrayLike,
-    B: npt.ArrayLike,
-    *,
-    alternative: str = "two-sided",
-    method: str = "auto",
-    n_resamples: int = 100_000,
-    rng: Rng = None,
-    statistic: str = "studentized",
+    X: npt.ArrayLike, Y: npt.ArrayLike, A: npt.ArrayLike, B: npt.ArrayLike, **options: Unpack[PermutationOptions]
 ) -> PermutationTest:
     """Test whether target sets `X` and `Y` differ in their association with attributes `A` rather than `B`.
 
@@ -147,17 +138,14 @@ def permutation_test(
     statistics have the same p. `statistic="difference"` compares S itself, as the papers' programs do.
 
     `X`, `Y`, `A`, `B` are (n, d) arrays, one vector per word, of any sizes; s as in `effect_size`.
-    `alternative`: `two-sided` counts |statistic| >= |observed|, `greater` statistic >= observed, `less` the opposite;
-    ties within 1e-9 of the largest score count. `method`: `exact` counts all partitions (up to 44 words, or more if one
-    set is small; 17 million partitions of a studentized difference), `sampled`
-    draws `n_resamples` of them with `rng` (a generator or a seed), `auto` is exact whenever it
-    can be. If all scores are the same, every partition is a tie and p is 1. Raises `InputError` for bad arrays, unknown
+    Options: `alternative` "two-sided" (the default) counts |statistic| >= |observed|, "greater" statistic >= observed,
+    "less" the opposite; ties within 1e-9 of the largest score count. `method` "exact" counts all partitions (up to 44
+    words, or more if one set is small; 17 million partitions of a studentized difference), "sampled" draws
+    `n_resamples` (100,000) of them with `rng` (a generator or a seed), "auto" (the default) is exact whenever it can
+    be. If all scores are the same, every partition is a tie and p is 1. Raises `InputError` for bad arrays, unknown
     names, and `exact` with too many words.
     """
-    how = PermutationOptions(
-        alternative=alternative, method=method, n_resamples=n_resamples, statistic=statistic, rng=rng
-    )
-    return _test_sides(_compute_word_cosines(X, Y, A, B).split()[0], **how)[0]
+    return _test_sides(_compute_word_cosines(X, Y, A, B).split()[0], **options)[0]
 
 
 def _test_sides(*sides: Sequence[FloatArray], **options: Unpack[PermutationOptions]) -> list[PermutationTest]:

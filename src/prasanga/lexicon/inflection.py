@@ -287,12 +287,11 @@ def check_examples(groups: Mapping[str, SuffixGroup]) -> list[str]:
     """Run the examples of all groups; return one sentence per problem."""
     problems: list[str] = []
     for group in groups.values():
-        if not any(example.match for example in group.examples):
-            problems.append(f"{group.name}: no example says what must match.")
-        if not any(example.no_match for example in group.examples):
-            problems.append(f"{group.name}: no example says what must not match.")
-        for example in group.examples:
-            problems += [f"{group.name}: {problem}" for problem in _check_example(example, group)]
+        found = [problem for example in group.examples for problem in _check_example(example, group)]
+        for kind in ("match", "no_match"):
+            if not any(getattr(example, kind) for example in group.examples):
+                found.insert(0, f"no example has `{kind}`.")
+        problems += [f"{group.name}: {problem}" for problem in found]
     return problems
 
 

@@ -287,11 +287,7 @@ def _segments(drawn: Draw) -> Iterator[tuple[SegmentLength, tuple[Any, ...]]]:
                 stimulus, rank, pool = next(uses)
                 for length in lengths[pool]:
                     part = divided.segment(length, window=drawn.window, longest=drawn.longest)
-                    if part is None:
-                        raise ValueError(
-                            f"the context of occurrence {occurrence} does not allow length {length.label}: its n_words"
-                            " does not fit its text"
-                        )
+                    assert part is not None, f"n_words of occurrence {occurrence} does not fit its text"
                     name = segment_id(part.text, part.start, part.end)
                     yield length, (name, occurrence, context, drawn.stimuli[stimulus], length.label, *part, rank)
 

@@ -231,19 +231,13 @@ def _der_simonian_laird(y: FloatArray, v: FloatArray) -> float:
 
 
 def _paule_mandel(y: FloatArray, v: FloatArray) -> float:
-    # Q(tau2) falls and is convex: Newton's steps from 0 go up to the root and never beyond it.
-    tau2 = 0.0
-    for _ in range(200):
-        weights = 1 / (v + tau2)
-        mean, q = _mean_and_q(y, weights)
-        excess = q - (y.size - 1)
-        if excess <= 0:
-            break
-        step = excess / float((weights**2 * (y - mean) ** 2).sum())
-        tau2 += step
-        if step <= 1e-15 * tau2:
-            break
-    return tau2
+    from scipy.optimize import brentq  # here, because it takes longer to import than the rest of the package
+
+    def excess(tau2: float) -> float:
+        return _mean_and_q(y, 1 / (v + tau2))[1] - (y.size - 1)
+
+    # Q falls with tau2, and at the variance of the effects it is at most their number less one.
+    return float(brentq(excess, 0.0, 2 * float(y.var(ddof=1)), xtol=1e-300)) if excess(0.0) > 0 else 0.0
 
 
 def _restricted_likelihood(y: FloatArray, v: FloatArray) -> float:
