@@ -13,4 +13,4 @@ from prasanga.lexicon.model import (
     forms_table,
     stimuli_of,
 )
-from prasanga.lexicon.templates import FilledTemplate, Template, Templates, filled_templates, load_templates
+from prasanga.lexicon.templates import FilledTemplate, SentenceTemplate, Templates, filled_templates, load_templates

@@ -156,29 +156,6 @@ def with_article(word: str) -> str:
 #     {Word}                   with a capital; a word at the beginning of an English sentence gets one by itself
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A sentence with a slot for a word.
-
-    Attributes:
-        name: its `id`, unique in its class.
-        word_class: the class of words that it takes.
-        before: the sentence up to the slot, normalized.
-        after: the rest.
-        form: the form in which the slot takes the word.
-        gloss: English translation.
-        place: file and line, for messages.
-    """
-
-    name: str
-    word_class: str
-    before: str
-    after: str
-    form: WordForm
-    gloss: str = ""
-    place: str = ""
-
-
 class SeatSentences(NamedTuple):
     """What files of SEAT hold of a set: its templates, in two halves each, and blocks of sentences, word by word."""
 
@@ -200,7 +177,7 @@ class Templates:
 
     path: Path
     language: str
-    classes: Mapping[str, tuple[Template, ...]]
+    classes: Mapping[str, tuple[SentenceTemplate, ...]]
     filled: Mapping[str, SeatSentences] = field(default_factory=dict)
 
 
@@ -273,10 +250,12 @@ def filled_templates(lexicon: Lexicon, stimuli: Sequence[str], templates: Templa
     """
     classes = {stimulus.name: (stimulus.word_class, stimulus.place) for stimulus in lexicon.stimuli}
     require_classes(classes, stimuli, templates)
+    spelling = spelling_of(lexicon.language, lexicon.normalization)
     for name in dict.fromkeys(stimuli):
         word_class = classes[name][0]
         for template in templates.classes[word_class]:
-            yield _fill(lexicon, name, template)
+            text, ((start, end),) = fill_sentence(template, {_WORD: name}, lexicon, spelling)
+            yield FilledTemplate(name, template.name, word_class, text, start, end)
         if word_class in templates.filled:
             yield from _find_filled(lexicon, name, word_class, templates)
 
@@ -331,7 +310,7 @@ def texts_of(templates: Templates, classes: Iterable[str]) -> dict[str, Any]:
         **({"filled": filled} if filled else {}),
         "language": templates.language,
         "classes": {
-            name: [[each.name, each.before, each.after, *astuple(each.form)] for each in templates.classes[name]]
+            name: [[each.name, *each.texts, *astuple(each.forms[_WORD])] for each in templates.classes[name]]
             for name in names
         },
     }
@@ -342,7 +321,7 @@ def _templates_of_authors(files: Sequence[Path], normalization: str | None) -> T
     found = _read_seat_files(files, spelling_of(language, normalization))
     classes = {
         name: tuple(
-            Template(str(number), name, *halves, WordForm(), place=sentences.place)
+            SentenceTemplate(str(number), halves, {_WORD: WordForm()}, sentences.place)
             for number, halves in enumerate(sentences.templates, start=1)
         )
         for name, sentences in found.items()
@@ -369,41 +348,9 @@ def _find_filled(lexicon: Lexicon, word: str, word_class: str, templates: Templa
             yield FilledTemplate(word, str(number), word_class, text, *whole_words(text, start, start + len(word)))
 
 
-def _read_template(word_class: str, entry: Entry, *, language: str) -> Template:
+def _read_template(word_class: str, entry: Entry, *, language: str) -> SentenceTemplate:
     entry.require(f"a template of the class `{word_class}`", required=["id", "text"], optional=["gloss"])
-    name, text = entry.text("id"), entry.text("text")
-    what = f"{entry.place}: the template `{name}`"
-    slots = list(SLOT.finditer(text))
-    word, _, options = slots[0][1].partition(":") if slots else ("", "", "")
-    word = word.strip()
-    if len(slots) != 1 or text.count("{") != 1 or text.count("}") != 1 or word not in ("word", "Word"):
-        raise InputError(f"{what} needs one slot, such as {{word}} or {{word:genitive}}, and no other braces: {text}")
-    (slot,) = slots
-    before, after = text[: slot.start()], text[slot.end() :]
-    asked = f"{what} asks in its slot {slot[0]} for"
-    form = read_word_form(asked, options, language=language, before=before, capital=word == "Word")
-    return Template(name, word_class, before, after, form, gloss=entry.text("gloss"), place=entry.place)
-
-
-def _fill(lexicon: Lexicon, stimulus: str, template: Template) -> FilledTemplate:
-    try:
-        word = template.form.of(lexicon, stimulus)
-    except InputError as error:
-        raise InputError(
-            f"{template.place}: the template `{template.name}` of the class `{template.word_class}` cannot be filled."
-            f" {error} Or list the form under `forms:` of the word in its word set, or give the word another `class:`."
-        ) from None
-    phrase = template.form.phrase(word)
-    before, after = template.before + phrase[: len(phrase) - len(word)], template.after
-    text = spelling_of(lexicon.language, lexicon.normalization)(f"{before}{phrase[-len(word) :]}{after}")
-    # The parts are normalized, but letters at the seams may combine; outside them the sentence is as it was.
-    if not (text.startswith(before) and text.endswith(after)):
-        raise InputError(
-            f"{template.place}: in the template `{template.name}` the word {word} changes letters beside the slot"
-            f" when the sentence is normalized ({text}). Write a space or a form (`{{word:genitive}}`) there."
-        )
-    start, end = whole_words(text, len(before), len(text) - len(after))
-    return FilledTemplate(stimulus, template.name, template.word_class, text, start, end)
+    return read_entry_sentence(entry, entry.text("id"), language, roles=(_WORD,))
 
 
 # --------------------
@@ -465,7 +412,7 @@ def _halves(text: str, path: Path, side: str) -> tuple[str, str]:
 
 
 # --------------------
-# Sentences with two slots, a target and an attribute, and where the words are once they are filled in.
+# Sentences with slots, for a word, or for a target and an attribute, and where the words are once they are filled in.
 #
 #     {target:plural genitive}   the target in this number and case, from the lexicon
 #     {attribute}                the attribute as it is
@@ -476,33 +423,40 @@ def _halves(text: str, path: Path, side: str) -> tuple[str, str]:
 # inflected word, so that no ending hangs on a mask.
 
 
-TARGET, ATTRIBUTE = "target", "attribute"
+TARGET, ATTRIBUTE, _WORD = "target", "attribute", "word"
 
 
 class SentenceTemplate(NamedTuple):
-    """A sentence with a slot for a target and one for an attribute.
+    """A sentence with slots for words.
 
     Attributes:
         name: its id, or the name of its structure.
-        texts: the text before the first slot, between both, and after the second; normalized.
-        forms: the forms in which the slots take their words, by target and attribute, in the order of the slots.
+        texts: the text before, between and after the slots; normalized.
+        forms: the forms in which the slots take their words, by role (word, or target and attribute), in the order of
+            the slots.
         place: file and line, for messages.
+        gloss: English translation.
     """
 
     name: str
     texts: tuple[str, ...]
     forms: Mapping[str, WordForm]
     place: str
+    gloss: str = ""
 
 
-def read_sentence(text: str, *, name: str, place: str, language: str) -> SentenceTemplate:
+def read_sentence(
+    text: str, *, name: str, place: str, language: str, roles: Sequence[str] = (TARGET, ATTRIBUTE), gloss: str = ""
+) -> SentenceTemplate:
     """Return a template from its text, which is normalized.
 
     Args:
-        text: with one slot for a target and one for an attribute.
+        text: with one slot for each role.
         name: its id.
         place: file and line, for messages.
         language: bn, hi, en; English has articles and capitals.
+        roles: of the words that it takes.
+        gloss: English translation.
 
     Raises:
         InputError: a slot that is missing, is there twice or asks for an unknown form.
@@ -515,36 +469,35 @@ def read_sentence(text: str, *, name: str, place: str, language: str) -> Sentenc
     for slot in slots:
         written, _, options = slot[1].partition(":")
         role = written.strip()
-        if role not in (TARGET, ATTRIBUTE, TARGET.capitalize(), ATTRIBUTE.capitalize()):
-            raise InputError(f"{what} has the slot {slot[0]}.{suggest(role, (TARGET, ATTRIBUTE))}")
+        if role not in (*roles, *map(str.capitalize, roles)):
+            raise InputError(f"{what} has the slot {slot[0]}.{suggest(role, roles)}")
         asks, before = f"{what} asks in its slot {slot[0]} for", None if forms else texts[0]
         capital = role[0].isupper()
         forms[role.lower()] = read_word_form(asks, options, language=language, before=before, capital=capital)
     are_open = text.count("{") != len(slots) or text.count("}") != len(slots)
-    if are_open or len(slots) != 2 or len(forms) != 2 or not texts[1]:
+    if are_open or not len(slots) == len(forms) == len(roles) or not all(texts[1:-1]):
         found = ", ".join(slot[0] for slot in slots) or "none"
-        raise InputError(
-            f"{what} has the slots {found}. Write {{target}} once and {{attribute}} once, with at least a space between"
-            f" them: {text}"
-        )
-    return SentenceTemplate(name, tuple(texts), forms, place)
+        wanted = " and ".join(f"{{{role}}} once" for role in roles)
+        raise InputError(f"{what} has the slots {found}. Write {wanted}, and at least a space between slots: {text}")
+    return SentenceTemplate(name, tuple(texts), forms, place, gloss)
 
 
-def read_entry_sentence(entry: Entry, name: str, language: str) -> SentenceTemplate:
-    """Return a template from the `text` of an entry of a file; its `gloss`, for readers of the file, must be text."""
-    entry.text("gloss")
-    return read_sentence(entry.text("text"), name=name, place=entry.place, language=language)
+def read_entry_sentence(
+    entry: Entry, name: str, language: str, roles: Sequence[str] = (TARGET, ATTRIBUTE)
+) -> SentenceTemplate:
+    """Return a template from the `text` and `gloss` of an entry of a file."""
+    how = {"name": name, "place": entry.place, "language": language, "gloss": entry.text("gloss")}
+    return read_sentence(entry.text("text"), roles=roles, **how)
 
 
 def fill_sentence(
-    template: SentenceTemplate, target: str, attribute: str, lexicon: Lexicon, spelling: Callable[[str], str]
-) -> tuple[str, tuple[int, int], tuple[int, int]]:
-    """Return a sentence with two words in it, and the spans of the whole inflected target and attribute.
+    template: SentenceTemplate, words: Mapping[str, str], lexicon: Lexicon, spelling: Callable[[str], str]
+) -> tuple[str, list[tuple[int, int]]]:
+    """Return a sentence with words in it, and the spans of the whole inflected words, without articles.
 
     Args:
         template: the sentence.
-        target: the target, a stimulus.
-        attribute: the attribute, a stimulus; any word where the slot asks for no number or case.
+        words: the stimuli by role; any words where slots ask for no number or case.
         lexicon: where words are inflected.
         spelling: the study's normalization of a text (`prasanga.lexicon.model.spelling_of`).
 
@@ -555,7 +508,7 @@ def fill_sentence(
     text, spans, parts = template.texts[0], {}, []
     for (role, form), (left, rest) in zip(template.forms.items(), pairwise(template.texts), strict=True):
         try:
-            word = form.of(lexicon, target if role == TARGET else attribute)
+            word = form.of(lexicon, words[role])
         except InputError as error:
             raise InputError(
                 f"{template.place}: the sentence `{template.name}` cannot be filled in. {error} Or list the form under"
@@ -570,10 +523,10 @@ def fill_sentence(
     # of words, of which there are many more.
     if not all(_is_spelled(spelling, part) for part in parts):
         raise InputError(
-            f"{template.place}: the sentence `{template.name}` with {target} and {attribute} changes letters when it is"
-            f" normalized ({spelling(text)}). Write a space or a form ({{target:genitive}}) next to the slot."
+            f"{template.place}: the sentence `{template.name}` with {' and '.join(words.values())} changes letters when"
+            f" it is normalized ({spelling(text)}). Write a space or a form ({{{role}:genitive}}) next to the slot."
         )
-    return text, whole_words(text, *spans[TARGET]), whole_words(text, *spans[ATTRIBUTE])
+    return text, [whole_words(text, *spans[role]) for role in words]
 
 
 @lru_cache(maxsize=1 << 14)

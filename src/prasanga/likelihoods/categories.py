@@ -64,8 +64,9 @@ def fill_sentences(items: SentenceItems, schema: pl.Schema, lexicon: Lexicon) ->
     """Return a table of filled sentences: the first columns of each item, then `SPANS`."""
     spelling = spelling_of(lexicon.language, lexicon.normalization)
     rows = [
-        (*names, *fill_sentence(template, target, attribute, lexicon, spelling))
+        (*names, text, *spans)
         for names, template, target, attribute in items
+        for text, spans in [fill_sentence(template, {TARGET: target, ATTRIBUTE: attribute}, lexicon, spelling)]
     ]
     columns = dict(zip(schema, zip(*rows, strict=True), strict=True)) if rows else {}
     # spans go through arrays, since Polars would make a series of each

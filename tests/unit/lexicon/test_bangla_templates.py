@@ -56,7 +56,9 @@ def test_the_classes(templates: Templates) -> None:
 
 def test_every_class_asks_for_inflected_words(templates: Templates) -> None:
     """But adjectives, which are not inflected."""
-    cases = {name: {template.form.case for template in found} - {""} for name, found in templates.classes.items()}
+    cases = {
+        name: {template.forms["word"].case for template in found} - {""} for name, found in templates.classes.items()
+    }
     assert cases.pop("adjective") == set()
     assert all("genitive" in found for found in cases.values())
     assert all("objective" in cases[name] for name in ("person_name", "person", "kin", "child", "couple"))

@@ -269,7 +269,7 @@ def test_no_hindi_template_has_a_gender() -> None:
         word
         for templates in templates_of("hi").classes.values()
         for template in templates
-        for word in regex.findall(r"[\p{L}\p{M}]+", template.before + template.after)
+        for word in regex.findall(r"[\p{L}\p{M}]+", " ".join(template.texts))
     }
     verbs, pronouns = "है हैं हुई", "यह वह ये वे वही इनका उनका"
     others = "यहाँ वहाँ एक बात चर्चा लेख विषय नाम तस्वीर जिक्र की का के बारे में से शायद बहुत काफी सचमुच व्यवहार"

@@ -58,7 +58,7 @@ def write(tmp_path: Path) -> Write:
 
 def test_the_span_covers_the_whole_inflected_word(lexicon: Lexicon) -> None:
     template = read_sentence("{attribute}তা {target:plural genitive} মধ্যে।", name="S3", place="", language="bn")
-    text, target, attribute = fill_sentence(template, "মেয়ে", "সাহসিক", lexicon, BANGLA)
+    text, (target, attribute) = fill_sentence(template, {"target": "মেয়ে", "attribute": "সাহসিক"}, lexicon, BANGLA)
     assert text == "সাহসিকতা মেয়েদের মধ্যে।"
     assert text[slice(*target)] == "মেয়েদের"
     assert text[slice(*attribute)] == "সাহসিকতা"
@@ -66,7 +66,9 @@ def test_the_span_covers_the_whole_inflected_word(lexicon: Lexicon) -> None:
 
 def test_english_words_get_their_article_and_their_capital(lexicon: Lexicon) -> None:
     template = read_sentence("{target} is {attribute:indefinite}.", name="one", place="", language="en")
-    text, target, attribute = fill_sentence(template, "he", "artist", lexicon, spelling_of("en"))
+    text, (target, attribute) = fill_sentence(
+        template, {"target": "he", "attribute": "artist"}, lexicon, spelling_of("en")
+    )
     assert text == "He is an artist."
     assert (text[slice(*target)], text[slice(*attribute)]) == ("He", "artist")
 
@@ -81,7 +83,7 @@ def test_slots_that_cannot_be_filled_are_refused(text: str, said: str) -> None:
 def test_a_form_that_a_word_lacks_is_told_with_the_sentence(lexicon: Lexicon) -> None:
     template = read_sentence("{target:vocative} {attribute}", name="calling", place="t.yaml, line 3", language="bn")
     with pytest.raises(InputError, match=r"t\.yaml, line 3: the sentence `calling` cannot be filled in.*vocative"):
-        fill_sentence(template, "মেয়ে", "সৎ", lexicon, BANGLA)
+        fill_sentence(template, {"target": "মেয়ে", "attribute": "সৎ"}, lexicon, BANGLA)
 
 
 def test_our_lists_and_structures_make_a_sentence_of_each_term(write: Write, lexicon: Lexicon) -> None:
@@ -119,15 +121,18 @@ def test_the_authors_layout_is_put_together_as_their_program_does(write: Write, 
     path = write("negative_small.csv", f"{HEAD}\n{ROW}\n")
     language, (trait,) = read_traits(path)
     assert (trait.polarity, language, trait.word) == ("negative", "bn", "ভীরু")
-    filled = {name: fill_sentence(trait.sentences[name], "মেয়ে", trait.word, lexicon, BANGLA) for name in STRUCTURES}
-    assert {name: text for name, (text, _, _) in filled.items()} == {
+    filled = {
+        name: fill_sentence(trait.sentences[name], {"target": "মেয়ে", "attribute": trait.word}, lexicon, BANGLA)
+        for name in STRUCTURES
+    }
+    assert {name: text for name, (text, _) in filled.items()} == {
         "S1": "মেয়েরা ভীরু।",
         "S2": "মেয়েরা বেশ ভীরু হয়।",
         "S3": "ভীরুতা মেয়েদের মধ্যে থাকে।",
         "S4": "লোকে বলে ভীরু আর মেয়েরা এমন।",
         "S5": "ভীরু মেয়ে",
     }
-    text, *spans = filled["S3"]
+    text, spans = filled["S3"]
     assert [text[slice(*span)] for span in spans] == ["মেয়েদের", "ভীরুতা"]
     odd = list_oddities([path])
     assert odd.select("row", "trait", "structure", "kind").rows() == [
