@@ -31,16 +31,18 @@ ENDING_CLASSES = ("consonant", "vowel", "monosyllable", "diphthong", "plain", "s
 ANY = "any"
 OTHER = "other"
 
-# Offsets within the block of a script (U+0900 Devanagari, U+0980 Bengali).
-_CANDRABINDU, _NUKTA, _VIRAMA = 0x01, 0x3C, 0x4D
-_INDEPENDENT_VOWELS = range(0x05, 0x15)
-_CLOSING_VOWELS = {0x07, 0x08, 0x09, 0x0A}  # ই ঈ উ ঊ: after another vowel always the second half of a diphthong
-_VOWEL_SIGNS = {*range(0x3E, 0x4D), 0x57}
-_VOWELS = {*_INDEPENDENT_VOWELS, *_VOWEL_SIGNS}
-_O = 0x13
-_GLIDE = "\u09af\u09bc"  # য়, normalized
-_CODAS = {0x02, 0x03, _NUKTA, _VIRAMA, 0x4E}  # ং ঃ, a nukta (ড়), a hasanta, ৎ
 _JOINERS = "\u200c\u200d"
+_GLIDE = "\u09af\u09bc"  # য়, normalized
+# Devanagari and Bengali: signs of vowels, letters of vowels, nukta and hasanta, consonants, and what closes a syllable.
+_SIGNS, _LETTERS = "\u093e-\u094c\u0957\u09be-\u09cc\u09d7", "\u0905-\u0914\u0985-\u0994"
+_NUKTA, _VIRAMA = "\u093c\u09bc", "\u094d\u09cd"
+_CONSONANTS = "\u0915-\u0939\u095c\u095d\u095f\u0970\u0971\u0995-\u09b9\u09dc\u09dd\u09df\u09f0\u09f1"
+_CODAS = f"\u0902\u0903\u0982\u0983\u094e\u09ce{_NUKTA}{_VIRAMA}"  # ং ঃ ৎ, a nukta (ড়), a hasanta
+_CLOSING = "इईउऊইঈউঊ"  # after another vowel always the second half of a diphthong
+# A vowel that is written, or the inherent one of a bare consonant before the last letter.
+_VOWEL = re.compile(f"[{_LETTERS}{_SIGNS}]|[{_CONSONANTS}][{_NUKTA}]?(?=[^{_NUKTA}{_SIGNS}{_VIRAMA}])")
+_SIGN, _LAST_VOWEL = re.compile(f"[{_SIGNS}]"), re.compile(rf"[{_LETTERS}{_SIGNS}]\Z")
+_LAST_CONSONANT = re.compile(rf"[{_CONSONANTS}{_CODAS}]\Z")
 _SIBILANT = re.compile(r"(s|x|z|ch|sh)$", re.IGNORECASE)
 _CONSONANT_Y = re.compile(r"([^aeiou]|qu)y$", re.IGNORECASE)
 _LATIN_VOWELS = tuple("aeiou")
@@ -63,20 +65,13 @@ def ending_class(stem: str) -> str:
     word = re.split(r"[\s-]+", stem.strip(_JOINERS))[-1]
     if _is_latin(word[-1:]):
         return "sibilant" if _SIBILANT.search(word) else "consonant_y" if _CONSONANT_Y.search(word) else "plain"
-    offsets = [_offset(letter) for letter in word if letter not in _JOINERS]
-    while offsets and offsets[-1] == _CANDRABINDU:
-        offsets.pop()
-    if not offsets or offsets[-1] is None:
-        return OTHER
-    last = offsets[-1]
-    vowels = _count_vowels(offsets)
-    if last in _VOWEL_SIGNS:
-        return "monosyllable" if vowels == 1 else "vowel"
-    if last in _INDEPENDENT_VOWELS:
-        if vowels == 1:
-            return "monosyllable"
-        return "diphthong" if last in _CLOSING_VOWELS or (last == _O and vowels == 2) else "vowel"
-    return "consonant" if _is_consonant(last) or last in _CODAS else OTHER
+    word = re.sub(f"[{_JOINERS}]", "", word).rstrip("\u0901\u0981")  # without candrabindu
+    if not ends_in_vowel(word):
+        return "consonant" if _LAST_CONSONANT.search(word) else OTHER
+    vowels = len(_VOWEL.findall(word))
+    if vowels == 1:
+        return "monosyllable"
+    return "diphthong" if word[-1] in _CLOSING or (word[-1] in "ओও" and vowels == 2) else "vowel"
 
 
 def is_written_out(ending: str) -> bool:
@@ -86,7 +81,7 @@ def is_written_out(ending: str) -> bool:
 
 def begins_with_vowel_sign(ending: str) -> bool:
     """Return whether an ending is written onto the letter before it (ের, ে)."""
-    return bool(ending) and _offset(ending[0]) in _VOWEL_SIGNS
+    return _SIGN.match(ending) is not None
 
 
 def begins_with_vowel(ending: str) -> bool:
@@ -96,7 +91,7 @@ def begins_with_vowel(ending: str) -> bool:
 
 def ends_in_vowel(stem: str) -> bool:
     """Return whether a stem ends in a vowel that is written, as a sign or as a letter."""
-    return bool(stem) and _offset(stem[-1]) in _VOWELS
+    return _LAST_VOWEL.search(stem) is not None
 
 
 def after_vowel(ending: str) -> str:
@@ -117,33 +112,12 @@ def after_hyphen(ending: str, *, glide_may_go: bool = False) -> tuple[str, ...]:
     return (ending,)
 
 
-def _offset(letter: str) -> int | None:
-    """Return the letter's place in its block, or None outside the Bengali and Devanagari blocks."""
-    return ord(letter) & 0x7F if 0x0900 <= ord(letter) <= 0x09FF else None
-
-
 def _is_latin(letter: str) -> bool:
     return letter.isalpha() and unicodedata.name(letter, "").startswith("LATIN ")
 
 
 def _vowel_letter(sign: str) -> str:
     return chr(ord(sign) - 0x38)
-
-
-def _count_vowels(offsets: list[int | None]) -> int:
-    """Return the vowels that are written, and the inherent vowel of each bare consonant before the last letter."""
-    count = 0
-    for place, offset in enumerate(offsets):
-        if offset in _VOWELS:
-            count += 1
-        elif _is_consonant(offset):
-            following = [later for later in offsets[place + 1 : place + 3] if later != _NUKTA]
-            count += bool(following) and following[0] not in {*_VOWEL_SIGNS, _VIRAMA}
-    return count
-
-
-def _is_consonant(offset: int | None) -> bool:
-    return offset is not None and (0x15 <= offset <= 0x39 or offset in {0x5C, 0x5D, 0x5F, 0x70, 0x71})
 
 
 # --------------------

@@ -395,17 +395,11 @@ def _find_text_column(shard: Shard, schema: pa.Schema) -> tuple[str, ...]:
             return path
     if shard.field == "text" and len(texts) == 1 and not any(path[0] == "text" for path in kinds):
         return texts[0]
-    names = [f"{'.'.join(path)!r} ({kind})" for path, kind in kinds.items()]
-    wrong, remedy = (
-        "there is no column",
-        "Write the one with the text as `field:` of this entry of `corpus.texts`; a list of texts needs a row for each"
-        " (`explode`).",
-    )
-    if schema.names.count(shard.field.split(".")[0]) > 1:
-        wrong, remedy = "there are two columns", "Give each a name of its own."
+    names = [f"{'.'.join(path)} ({kind})" for path, kind in kinds.items()]
     raise InputError(
-        f"{shard.path}: {wrong} {shard.field!r} of text (string). Columns found: {', '.join(names[:20]) or 'none'}"
-        f"{', ...' if len(names) > 20 else ''}. {remedy}"
+        f"{shard.path}: there is not one column {shard.field!r} of text (string). {_listed('Columns', names)}. Write the"
+        " one with the text as `field:` of this entry of `corpus.texts`. Give each column a name of its own; a list of"
+        " texts needs a row for each (`explode`)."
     )
 
 

@@ -175,7 +175,12 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         r"no column 'text'.*: 'translation\.bn' \(string\), .*'translation\.n' \(int64\), 'n' \(int64\)\. Write",
     ),
     "mistyped": ("a.parquet", parquet(("text", TEXTS)), {"field": "txt"}, r"no column 'txt'.*: 'text' \(string\)"),
-    "twice": ("a.parquet", parquet(("text", TEXTS), ("text", TEXTS)), {}, r"two columns 'text' .*Give each a name"),
+    "twice": (
+        "a.parquet",
+        parquet(("text", TEXTS), ("text", TEXTS)),
+        {},
+        r"not one column 'text' .*Give each column a name",
+    ),
     "CoNLL-U without texts": (
         "a.conllu",
         conllu(text="t"),
