@@ -397,9 +397,9 @@ def _find_text_column(shard: Shard, schema: pa.Schema) -> tuple[str, ...]:
         return texts[0]
     names = [f"{'.'.join(path)} ({kind})" for path, kind in kinds.items()]
     raise InputError(
-        f"{shard.path}: there is not one column {shard.field!r} of text (string). {_listed('Columns', names)}. Write the"
-        " one with the text as `field:` of this entry of `corpus.texts`. Give each column a name of its own; a list of"
-        " texts needs a row for each (`explode`)."
+        f"{shard.path}: there is not one column {shard.field!r} of text (string). {_listed('Columns', names)}. Write"
+        " the one with the text as `field:` of this entry of `corpus.texts`. Give each column a name of its own; a list"
+        " of texts needs a row for each (`explode`)."
     )
 
 

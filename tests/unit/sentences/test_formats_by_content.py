@@ -172,9 +172,9 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "a.parquet",
         parquet(("translation", TRANSLATION), ("n", [1, 2, 3])),
         {},
-        r"no column 'text'.*: 'translation\.bn' \(string\), .*'translation\.n' \(int64\), 'n' \(int64\)\. Write",
+        r"not one column 'text'.*: 'translation\.bn \(string\)', .*'translation\.n \(int64\)', 'n \(int64\)'\. Write",
     ),
-    "mistyped": ("a.parquet", parquet(("text", TEXTS)), {"field": "txt"}, r"no column 'txt'.*: 'text' \(string\)"),
+    "mistyped": ("a.parquet", parquet(("text", TEXTS)), {"field": "txt"}, r"not one column 'txt'.*: 'text \(string\)'"),
     "twice": (
         "a.parquet",
         parquet(("text", TEXTS), ("text", TEXTS)),
