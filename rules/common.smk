@@ -97,7 +97,13 @@ if not FROM_RESULTS:
 if workflow.is_main_process and STUDY.computed:
     readable(require_inputs, STUDY, SETTINGS)
 if workflow.is_main_process and STUDY.computed and ARGUMENTS().dryrun:
-    print(*count_texts(STUDY), *name_unreachable(STUDY), *tabulate_shifts(STUDY), sep="\n", file=sys.stderr)
+    print(
+        *count_texts(STUDY, ARGUMENTS().targets),
+        *name_unreachable(STUDY),
+        *tabulate_shifts(STUDY),
+        sep="\n",
+        file=sys.stderr,
+    )
 if FROM_RESULTS:
     readable(require_results, FILES)
     readable(require_config_of_results, WRITTEN)

@@ -38,13 +38,14 @@ checkpoint check_model:
 checkpoint audit_tokenizers:
     """How often each form occurs in a sample of the texts, and how the tokenizer of each model treats the forms.
 
-    A study without a corpus counts in the sentences of SEAT. A tokenizer that ruins the words is refused here, so models
-    that embed wait for it. A checkpoint, so that another form embeds nothing again.
+    Forms in the sentences of SEAT count too, so that a text without the study's words does not decide. A tokenizer that
+    ruins the words is refused here, so models that embed wait for it. A checkpoint, so that another form embeds nothing
+    again.
     """
     input:
         corpus=local_paths(STUDY.texts.sampled_files() if STUDY.labels else []),
         forms="results/lexicon/forms.parquet",
-        templates=["results/samples/templates.parquet"] if STUDY.asks_for(SEAT) and not STUDY.labels else [],
+        templates=["results/samples/templates.parquet"] if STUDY.asks_for(SEAT) else [],
         reports=expand("results/models/{family}.json", family=config["models"]),
     output:
         counts="results/lexicon/occurrences.parquet",

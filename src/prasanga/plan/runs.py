@@ -326,15 +326,21 @@ _WIDTHS = ("hidden_size", "n_embd", "d_model")
 _BYTES_PER_VALUE = 2
 
 
-def count_texts(study: StudyPlan) -> Iterator[str]:
+_WITHOUT_CONTEXTS = re.compile(r"results/(associations/|report/comparison_)(seat|weat)\b|results/(likelihoods|pairs)/")
+"""Targets that no context of a corpus is read for."""
+
+
+def count_texts(study: StudyPlan, targets: Sequence[str] = ()) -> Iterator[str]:
     """Yield a sentence for each model: the texts and pairs that it and its random copies read at most, and megabytes.
 
     Args:
         study: planned, in its folder.
+        targets: of the run; none for the whole study.
     """
     config, words = study.config, study.words
     most = config["samples"]["contexts_per_stimulus"]
-    n_contexts = len(words.stimuli) * most * len(study.labels)
+    reads_contexts = not targets or not all(map(_WITHOUT_CONTEXTS.match, targets))
+    n_contexts = len(words.stimuli) * most * len(study.labels) * reads_contexts
     by_class = words.template_texts.get("classes", {})  # each word has the sentences of its class
     n_sentences = sum(len(by_class[words.lexicon.classes[name][0]]) for name in stimuli_of(words.chosen["seat"]))
     n_pairs = sum(pairs["n_pairs"] for pairs in _look_into_pairs(study))

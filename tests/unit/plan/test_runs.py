@@ -62,8 +62,9 @@ def test_texts_pairs_and_vectors_are_counted_by_hand(
     sets = [yaml.safe_load((folder / f"{name}.yaml").read_text("utf-8")) for name in names]
     n_words = sum(len(each["words"]) for each in sets)
 
-    def count(**config: Any) -> list[str]:
-        return list(runs.count_texts(StudyPlan.from_config(complete({"study": "s", "language": "bn", **config}))))
+    def count(*targets: str, **config: Any) -> list[str]:
+        study = StudyPlan.from_config(complete({"study": "s", "language": "bn", **config}))
+        return list(runs.count_texts(study, targets))
 
     train = {"hidden_size": 16, "heads": 2, "layers": 2, "steps": 1, "seed": 1}
     models = {"base": {"path": str(tmp_path)}, "far": {"path": "owner/name"}}
@@ -84,6 +85,9 @@ def test_texts_pairs_and_vectors_are_counted_by_hand(
     seat = {"categories": [f"C{number}" for number in range(1, 10)]}
     (said,) = count(categories=[], seat=seat, models={"tiny": {"train": train}})
     assert said.startswith("Model tiny: at most 4,192 texts and 0 pairs, with its 8 random copies")
+    target = "results/associations/seat.parquet"
+    assert count(target, seat=seat, models={"tiny": {"train": train}}) == [said]
+    assert count(target, "all", seat=seat, models={"tiny": {"train": train}}) != [said]
 
 
 PAIRS = {"C5": 8, "C6": 8, "C8": 8, "GC1": 6, "GC3": 7, "GA1": 6}
