@@ -251,8 +251,6 @@ def _compare_controls(rows: Sequence[EstimateRow]) -> dict[str, Any]:
     """Return which effects exceed those of models without bias, and of shuffled attributes."""
     compared = [row for row in rows if is_number(row.get("p_twins"))]
     shuffled = [row for row in rows if is_number(row.get("shuffled_low"))]
-    if not compared and not shuffled:
-        return {}
     alike = [row for row in compared if not is_significant(row["p_twins"])]
     ends = ("twin_difference_low", "twin_difference_high")
     unseen = [max(abs(row[end] - row["twin_difference"]) for end in ends) for row in alike]

@@ -212,12 +212,16 @@ NOT_BY_DRAWS = Marking("p_draws", 0.005, above=True)
 """The mark of Tables 5 and 6 of Sadhu et al."""
 
 
+NOT_COMPARED = "not compared with random copies"
+
+
 def conventions_of(rows: Iterable[EstimateRow]) -> list[str]:
     """Return the choices behind the rows with an effect (all rows if none has one), each text once."""
     rows = list(rows)
     rows = [row for row in rows if is_number(row["effect_size"])] or rows
-    texts = (", ".join(f"{name} {row[name]}" for name in CONVENTIONS if row.get(name) is not None) for row in rows)
-    return list(dict.fromkeys(texts))
+    rest = [] if any(row.get("n_twins") for row in rows) else [NOT_COMPARED]
+    named = ([f"{name} {row[name]}" for name in CONVENTIONS if row.get(name) is not None] for row in rows)
+    return list(dict.fromkeys(", ".join([*texts, *rest]) for texts in named))
 
 
 def names_of_sets(row: EstimateRow) -> tuple[str, str, str, str]:

@@ -83,7 +83,7 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     heat = section.render("heat", sheet=_heat_sheet(ceat), legend=_legend(ceat), language="en")
     sentences = findings.headline_findings(results["ceat"], results.list_strengths(CEAT.name))
     said = Section("What the numbers say, in sentences", findings=sentences, folded=True)
-    known = summary.find_wording("quantities", [CEAT.name])
+    known = summary.find_wording("quantities", [CEAT.name], has_twins=results.has_twins)
     meanings = [(each["name"], f"{each['meaning']} {each['limit']}") for each in known]
     shown = [
         fill_section("effect_by_length", widget=draw_chart(ceat, ceat.categories, choose=True)),
@@ -162,7 +162,7 @@ def describe_method(method: str, results: Results) -> Section:
         findings=[findings.other_method(METHODS[method], table, strengths), *_compare_templates(rows)],
         sheets=[_show_effects(method, rows)],
         parts=[_fold_numbers("method", method, rows)],
-        notes=[conventions_note(grid.conventions_of(rows), prose("method_note", has_twins=about.has_twins))],
+        notes=[conventions_note(grid.conventions_of(rows), prose("method_note"))],
     )
 
 
@@ -294,6 +294,7 @@ def pairs(results: Results, *, texts: bool) -> Section | None:
         f"{titles[row['set'] or '', row['language']]}, {row['model']}: {findings.tell_strength('pairs', row)}"
         for row in results["pair_strength"].iter_rows(named=True)
     ]
+    note = prose("pairs_note", has_twins=bool(bias["n_twins"].sum()))
     return fill_section(
         "pairs",
         {"n_tests": grid.tests_of(found)},
@@ -301,7 +302,7 @@ def pairs(results: Results, *, texts: bool) -> Section | None:
         widget=html('<div class="beside">{}</div>', heats),
         figures=figure_of(results, "score_differences"),
         parts=[fill_section("pairs_reading", reading, folded=True), *numbers, *parts],
-        notes=[conventions_note(bias["conventions"].unique(maintain_order=True), prose("pairs_note"))],
+        notes=[conventions_note(bias["conventions"].unique(maintain_order=True), note)],
     )
 
 

@@ -127,6 +127,12 @@ class Results:
         return [method.name for method in methods.METHODS if method.tables[0].name in self.tables]
 
     @property
+    def has_twins(self) -> bool:
+        """Return whether any number is compared with random copies."""
+        columns = (table[name] for table in self.tables.values() for name in ("n_twins", "twin_sd") if name in table)
+        return any(column.sum() for column in columns)
+
+    @property
     def estimates(self) -> dict[str, pl.DataFrame]:
         """Return the estimates of each method of word associations that was measured, by name; CEAT is the first."""
         return {name: self.tables[name] for name in METHODS if name in self.tables}

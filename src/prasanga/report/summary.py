@@ -81,6 +81,7 @@ def study_summary(
         "missing": [str(sentence) for sentence in results.missing],
         "models": describe_models(config, results.embeddings),
         "static_vectors": [_describe_vectors(*each) for each in (static.get("vectors") or {}).items()],
+        "random_copies": results.has_twins,
         "methods": summarize_methods(results, _digests_of_sets(config, sources)),
         "findings": _list_findings(results),
         "lost_words": findings.describe_lost_words(results),
@@ -386,7 +387,7 @@ def methods_card(
         measured=measured,
         choices=choices(config),
         fixed=[each["text"] for each in find_wording("fixed", measured)],
-        quantities=find_wording("quantities", measured),
+        quantities=find_wording("quantities", measured, has_twins=summary["random_copies"]),
         references=find_wording("publications", measured),
         inputs=dict(sorted((inputs or {}).items())),
     )
@@ -539,13 +540,13 @@ def _value_text(value: Any) -> str:
     return "none" if value is None or value == "" else said(str(value))
 
 
-def find_wording(kind: str, measured: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the entries of a kind that are about any of these methods, or about all.
+def find_wording(kind: str, measured: Iterable[str], *, has_twins: bool = False) -> list[dict[str, Any]]:
+    """Return the entries of a kind that are about any of these methods, or about all, and what to say of random copies.
 
     Kinds are `fixed`, conventions of every study (text); `quantities`, the numbers that studies report (name, meaning,
     limit); and `publications` (authors, year, title, venue, url, link, used).
     """
-    found = {*measured, "all"}
+    found = {*measured, "all", "twins" if has_twins else "no_twins"}
     return [each for each in _wording()[kind] if found & each["methods"]]
 
 

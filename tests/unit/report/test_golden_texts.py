@@ -126,3 +126,24 @@ PARTS = (
 def test_every_kind_of_finding_occurs_in_some_study() -> None:
     text = (FOLDER / "findings.txt").read_text(encoding="utf-8")
     assert [part for part in PARTS if part not in text] == []
+
+
+def test_a_study_without_random_copies_says_so_wherever_it_would_name_them() -> None:
+    drawn = draw_study(FULL)
+    cut = {
+        name: table.with_columns(
+            pl.lit(None, table.schema[column]).alias(column) for column in table.columns if "twin" in column
+        )
+        for name, table in drawn.tables.items()
+    }
+    without = drawn.replace(**cut)
+    assert (drawn.has_twins, without.has_twins) == (True, False)
+    summary = study_summary(config=CONFIG, results=without, made_from=MADE_FROM)
+    assert summary["random_copies"] is False
+    card = methods_card(config=CONFIG, summary=summary)
+    assert "| Random twins | Not compared with random copies. |" in card
+    for view in page_views(config=CONFIG, results=without, made_from=MADE_FROM):
+        said = "\n".join(line for each in view.contents for line in text_of(each))
+        assert not re.search(r"its (random )?twins|[Tt]wins with random weights|twins are", said), view.id
+        if said and view.id.startswith(("overview", "method-")):
+            assert "ot compared with random copies" in said, view.id
