@@ -32,9 +32,26 @@ if STUDY.computed:
             script:
                 "../workflow/scripts/score_pairs.py"
 
+    rule draw_sentences:
+        """Sentences of the corpus for the structure S5, one per trait; only if `log_probability.s5_from_corpus` says so."""
+        input:
+            corpus=local_paths(STUDY.texts.whole_files()),
+            texts=ancient(files_of_sentences(config["log_probability"], "structures")),
+        output:
+            parquet="results/likelihoods/drawn_sentences.parquet",
+            csv="results/likelihoods/drawn_sentences.csv",
+        log:
+            "logs/likelihoods/drawn_sentences.log",
+        params:
+            version={"SENTENCES_VERSION": SENTENCES_VERSION},
+            drawing=SETTINGS.drawing(),
+        script:
+            "../workflow/scripts/draw_sentences.py"
+
     rule score_structures:
         """Log-probability bias of every trait in the sentence structures S1 to S5, by a model and its random copies."""
         input:
+            **({"drawn": rules.draw_sentences.output.parquet} if config["log_probability"]["s5_from_corpus"] else {}),
             model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
             texts=ancient(files_of_sentences(config["log_probability"], "structures")),
         output:

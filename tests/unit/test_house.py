@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "static": {*GROUND, "text", "lexicon", "sentences"},
     "stats": {"base"},
     "associations": {*GROUND, "text", "stats"},
-    "likelihoods": {*GROUND, "text", "lexicon", "pairs", "models", "stats", "associations"},
+    "likelihoods": {*GROUND, "text", "lexicon", "pairs", "sentences", "models", "stats", "associations"},
     "report": {*GROUND, "config", "text", "pairs", "stats", "associations"},
     "extras": {*GROUND, "config", "lexicon", "models", "stats", "associations", "report"},
     "cli": {*GROUND, "config", "report", "extras", "models", "embeddings", "plan"},

@@ -467,6 +467,9 @@ class LogProbabilityConfig(ConfigSection):
     """Lists of traits for the sentence structures S1 to S5, in YAML or the authors' CSV; none by default."""
     structures: FilePath | None = None
     """The sentence structures and the terms; null for resources/templates/<language>/structures.yaml."""
+    s5_from_corpus: bool = False
+    """Whether S5 of a trait is a sentence of `corpus.texts` that says it of a person, drawn by the seed, as in the
+    Bangla paper (docs/methods.md). A trait for which the texts have none keeps its written one."""
     pieces: Literal["all", "left-to-right", "first"] = "all"
     """How a target of several pieces is scored. all masks them together, one mask per piece, and sums; left-to-right
     shows the earlier ones; first puts one mask for the word and scores its first piece (the paper's program)."""

@@ -17,7 +17,7 @@ import polars as pl
 import regex
 
 from prasanga.base.errors import InputError
-from prasanga.base.io import remade_by, require_columns
+from prasanga.base.io import read_frame, remade_by, require_columns
 from prasanga.base.seeds import generator
 from prasanga.base.yaml import Entry, read_text, suggest
 from prasanga.lexicon.model import AUTHORS_LANGUAGE as LANGUAGE
@@ -37,6 +37,8 @@ from prasanga.text.words import count_words, words
 # sentences of its own: S4 and S5 in our lists (`resources/traits/<language>/<polarity>.yaml`), all in the authors'.
 
 
+WRITTEN = "written"
+"""Origin of a sentence that comes with the traits or structures, and not from the study's texts."""
 POLARITIES = ("positive", "negative")
 STRUCTURES = ("S1", "S2", "S3", "S4", "S5")
 """The sentence structures of Sadhu et al. (2024), section 4.3 and appendix A.4, with more and more context."""
@@ -45,11 +47,15 @@ GROUPS = ("male", "female")
 
 TRAIT_SENTENCES = pl.Schema(
     {
-        **dict.fromkeys(("polarity", "trait", "gloss", "structure", "group"), pl.String()),
-        **{"pair": pl.Int64(), "term": pl.String(), **SPANS, "n_words": pl.Int64()},
+        **dict.fromkeys(("polarity", "trait", "gloss", "structure", "origin"), pl.String()),
+        **{"stored": pl.Boolean(), "group": pl.String(), "pair": pl.Int64(), "term": pl.String()},
+        **{**SPANS, "n_words": pl.Int64()},
     }
 )
-"""Columns of the structures filled with traits and terms; `pair` is the number of the term's pair."""
+"""Columns of the structures filled with traits and terms.
+
+`origin` is `WRITTEN` or the title of a text of the study, `stored` whether tables of results may have the sentence (the
+text has a license), and `pair` the number of the term's pair."""
 
 ODDITIES_SCHEMA = TABLES["trait_oddities"].polars
 """Columns of the table of oddities."""
@@ -80,12 +86,13 @@ class Trait(NamedTuple):
 def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.DataFrame:
     """Put every trait with every term into every structure.
 
-    A trait's own sentence takes precedence over the structure's.
+    A trait's own sentence takes precedence over the structure's, and a drawn one over both.
 
     Args:
         settings: plain values: the file `structures` (`resources/templates/<language>/structures.yaml`), with the terms
             of the two groups as pairs in order, and for each structure a sentence for all traits, or `per-trait` where
-            each trait brings its own; and the files `traits` (`read_traits`), of one or both polarities.
+            each trait brings its own; the files `traits` (`read_traits`), of one or both polarities; and `drawn`, the
+            table of S5 from the corpus (`prasanga.likelihoods.drawn`), or None.
         lexicon: where the terms are inflected.
 
     Returns:
@@ -98,7 +105,9 @@ def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.Da
             lacks a form.
     """
     path = Path(settings["structures"])
-    language, terms, structures = _read_structures(path, lexicon.normalization)
+    are_drawn = settings.get("s5_from_corpus", False)
+    language, terms, structures, _ = read_structures(path, lexicon.normalization, are_drawn=are_drawn)
+    drawn = _read_drawn(settings.get("drawn"), language)
     lists = {file: read_traits(file, lexicon.normalization) for file in settings["traits"]}
     for file, found in ((path, language), *((file, of_list) for file, (of_list, _) in lists.items())):
         if found != lexicon.language:
@@ -122,18 +131,19 @@ def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.Da
                 " or name one list only under `log_probability.traits`."
             )
         for name, shared in structures.items():
-            template = trait.sentences.get(name, shared)
+            written = trait.sentences.get(name, shared), WRITTEN, True
+            template, *source = drawn.get((name, trait.word), written)
             if template is None:
                 raise InputError(
                     f"{trait.place}: the trait {trait.word} has no sentence for {name}, which is per trait in {path}."
                     f" Write `{name}: ...` for it."
                 )
-            if (trait.oddities is None or template is shared) and _is_in_sight(trait.word, template):
+            if (trait.oddities is None or template is shared) and has_word(trait.word, " ".join(template.texts)):
                 raise InputError(
                     f"{trait.place}: the sentence of {name} has the trait {trait.word} a second time"
                     f" ({template.place}), where no mask hides it. Write another sentence for it: `{name}: ...`."
                 )
-            names = trait.polarity, trait.word, trait.gloss, name
+            names = trait.polarity, trait.word, trait.gloss, name, *source
             for group in GROUPS:
                 for pair, term in enumerate(terms[group]):
                     items.append(((*names, group, pair, term), template, term, trait.word))
@@ -181,18 +191,41 @@ def list_oddities(paths: Iterable[str | Path], normalization: str | None = None)
     return pl.DataFrame([odd for trait in traits for odd in trait.oddities or ()], schema=ODDITIES_SCHEMA, orient="row")
 
 
-def _is_in_sight(trait: str, template: SentenceTemplate) -> bool:
-    """Return whether the text around the slots has the trait, as a word or words of its own."""
-    around, sought = (" ".join(word for word, _, _ in words(text)) for text in (" ".join(template.texts), trait))
+def has_word(trait: str, text: str) -> bool:
+    """Return whether a text has the trait, as a word or words of its own."""
+    around, sought = (" ".join(word for word, _, _ in words(each)) for each in (text, trait))
     return bool(sought) and f" {sought} " in f" {around} "
 
 
-def _read_structures(
-    path: Path, normalization: str | None
-) -> tuple[str, dict[str, tuple[str, ...]], dict[str, SentenceTemplate | None]]:
-    """Return the language, the terms by group, and the sentences by structure, None where each trait brings its own."""
-    content = read_yaml(path, normalization=normalization)
-    content.require("a file of sentence structures", required=["language", "targets", "structures"])
+def _read_drawn(path: str | None, language: str) -> dict[tuple[str, str], tuple[SentenceTemplate, str, bool]]:
+    """Return the drawn sentences by structure and trait, each with its origin and whether tables may have it."""
+    found = {}
+    for trait, text, origin, licence, *place in read_frame(path).rows() if path else ():
+        sentence = read_sentence(text, name="S5", place=", byte ".join(map(str, place)), language=language)
+        found["S5", trait] = sentence, origin, licence is not None
+    return found
+
+
+def read_structures(
+    path: Path, normalization: str | None, *, are_drawn: bool
+) -> tuple[str, dict[str, tuple[str, ...]], dict[str, SentenceTemplate | None], dict[str, str]]:
+    """Read a file of sentence structures (`resources/templates/<language>/structures.yaml`).
+
+    Args:
+        path: the file.
+        normalization: the study's, if not the language's own.
+        are_drawn: whether S5 comes from the corpus, so that `persons` is needed.
+
+    Returns:
+        The language; the terms by group, pairs in order; the sentences by structure, None where each trait brings its
+        own; and nouns for a person of any sex, each with the form of a term that can take its place.
+
+    Raises:
+        InputError: a file that is absent or of another kind; an unknown key; no structure; groups of different sizes.
+    """
+    content, needed = read_yaml(path, normalization=normalization), ["language", "targets", "structures"]
+    what = f"a file of sentence structures{' for `log_probability.s5_from_corpus`' * are_drawn}"
+    content.require(what, required=[*needed, *["persons"] * are_drawn], optional=["persons"])
     language, by_name, targets = content.text("language"), content.entry_of("structures"), content.entry_of("targets")
     if not by_name:
         raise InputError(f"{path}: `structures` is empty. Write under it `S1: {{text: ...}}`, or `S4: {_PER_TRAIT}`.")
@@ -215,7 +248,8 @@ def _read_structures(
             f"{targets.place}: {GROUPS[0]} has {len(first)} terms and {GROUPS[1]} {len(second)}, but they are pairs in"
             " order. Give as many of both, at least one."
         )
-    return language, terms, sentences
+    persons = content.entry_of("persons")
+    return language, terms, sentences, {noun: form for form in persons for noun in persons.texts(form)}
 
 
 # --------------------
@@ -282,7 +316,7 @@ def _find_oddities(
         yield "empty-cell", ", ".join(empty), "the sentence is made of what is there"
     if n_words < _FEWEST_WORDS.get(name, 0):
         yield "no-context", f"a sentence of {n_words} words", "scored as it is, though it lacks the structure's context"
-    if _is_in_sight(word, sentence):
+    if has_word(word, " ".join(sentence.texts)):
         yield "trait-in-sight", "the trait stands in the context once more", "scored as it is; no mask hides it there"
     if ending.startswith("-"):
         yield "ending-after-hyphen", ending, f"written onto the trait: {word}{ending[1:]}"
@@ -362,7 +396,7 @@ def measure_traits(
     ).with_columns(missing=pl.col("reason").drop_nulls().first().over([*key, "pair"]))
     kept, both = pl.col("missing").is_null(), tuple(product(GROUPS, ("fill", "prior")))
     traits = scored.group_by(key, maintain_order=True).agg(
-        pl.col("gloss", "n_words", "model", "n_attribute_pieces", *_HOW).first(),
+        pl.col("gloss", "origin", "n_words", "model", "n_attribute_pieces", *_HOW).first(),
         n_pairs=(kept & (pl.col("group") == GROUPS[0])).sum(),
         n_pieces=pl.col("n_pieces").filter(kept).sum(),
         left_out=pl.col("reason").filter(pl.col("reason") == pl.col("missing")).unique(maintain_order=True),
@@ -374,7 +408,8 @@ def measure_traits(
         left_out=pl.when(pl.col("left_out").list.len() > 0).then(pl.col("left_out").list.join("; ")),
     ).with_columns((pl.col(f"{GROUPS[0]}_{what}") - pl.col(f"{GROUPS[1]}_{what}")).alias(what) for what in QUANTITIES)
     said = pl.when(role.is_not_null()).then(pl.format("{} ({})", left_out, role)).otherwise(left_out)
-    tables = (traits, TRAITS_SCHEMA), (scored.with_columns(left_out=said), TERMS_SCHEMA)
+    scored = scored.with_columns(left_out=said, text=pl.when("stored").then("text"))
+    tables = (traits, TRAITS_SCHEMA), (scored, TERMS_SCHEMA)
     return StructureTables(
         *(table.select(*schema, *twin).cast(pl.Schema({**schema, **twin})) for table, schema in tables)
     )
@@ -410,7 +445,7 @@ STRUCTURE_DIFFERENCES_SCHEMA = TABLES["structure_differences"].polars
 `ratio` is sd_2 / sd_1, `difference` mean_2 - mean_1, each with a 95% bootstrap interval over traits."""
 
 _FEWEST_TRAITS = 8
-_NEEDED = ("model", "polarity", "trait", "structure", "n_words", *_HOW, *QUANTITIES)
+_NEEDED = ("model", "polarity", "trait", "structure", "origin", "n_words", *_HOW, *QUANTITIES)
 
 
 def spread_by_structure(
@@ -456,11 +491,12 @@ def _describe(traits: pl.DataFrame) -> pl.DataFrame:
     sd = value.std() * (value.std() > SCORE_NOISE)
     tables = []
     for (model, polarity), rows in _by_polarity(traits):
-        long = rows.unpivot(QUANTITIES, index=["structure", "n_words", *_HOW], variable_name="quantity")
+        long = rows.unpivot(QUANTITIES, index=["structure", "origin", "n_words", *_HOW], variable_name="quantity")
         groups = long.sort("structure", maintain_order=True).group_by("structure", "quantity", maintain_order=True)
         described = groups.agg(
             *(pl.lit(name).alias(column) for column, name in (("model", model), ("polarity", polarity))),
             **{"n": value.count(), "n_left_out": value.null_count(), "mean_words": pl.col("n_words").mean()},
+            n_drawn=((pl.col("origin") != WRITTEN) & value.is_not_null()).sum(),
             **{"mean": value.mean(), "mean_size": value.abs().mean(), "sd": sd, "variance": sd**2},
             **{"min": value.min(), "q25": value.quantile(0.25, "linear"), "median": value.median()},
             **{"q75": value.quantile(0.75, "linear"), "max": value.max(), "values": value.drop_nulls()},

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -193,7 +193,7 @@ STRUCTURES = Method(
     "likelihoods",
     "log_probability.traits",
     "masked models",
-    tuple(_LISTED["structures"]),
+    (*_LISTED["structures"], replace(*_LISTED["drawn"], on_page=False)),
 )
 
 PAIRS = Method(

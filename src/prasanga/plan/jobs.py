@@ -563,6 +563,18 @@ class Settings:
             asked["aggregation"] = "log-sum-exp"
         return {"which": which, "lexicon": self._words.source, **asked}
 
+    def drawing(self) -> Values:
+        """Return what changes which sentences of the corpus are drawn for S5."""
+        entries = self._config["corpus"]["texts"]
+        texts = [entries[shard.text] for shard in self._study.texts.whole_files()]
+        return {
+            **self.whole_corpus("language", "normalization", "replacements"),
+            **self.select("log_probability: traits structures; seed"),
+            "texts": [[text["title"] or text["files"], text["licence"]] for text in texts],
+            "lexicon": self._words.source,
+            "sentences": self._words.sentences["structures"],
+        }
+
     def log_probability(self, model: str) -> Values:
         """Return what changes the log-probability bias of categories."""
         scores = self.sentence_scores("log_probability", model)

@@ -382,7 +382,8 @@ def choose_sentences(
         ("structures", terms, {"trait": "stimulus", "structure": "category", "group": "template"}),
     ):
         # all models have the same sentences; what one left out another may have scored
-        found = [read_frame(path).filter(pl.col("left_out").is_null()).rename(names) for path in paths]
+        has_score = pl.col("left_out").is_null(), pl.col("text").is_not_null()  # a text may not be shown
+        found = [read_frame(path).filter(*has_score).rename(names) for path in paths]
         if found:
             once = pl.concat(found).unique(["category", "stimulus", "template"], keep="first", maintain_order=True)
             tables.append(_take_first(once, method, FILLED_SHOWN))

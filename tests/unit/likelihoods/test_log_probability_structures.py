@@ -35,7 +35,7 @@ def measured(scorer: PlantedScorer, traits: Sequence[str], *, pieces: str = "all
             for pair, term in enumerate(terms):
                 text = f"{term} {trait} ।"
                 spans = (0, len(term)), (len(term) + 1, len(term) + 1 + len(trait))
-                found.append(("positive", trait, "", "S1", group, pair, term, text, *spans, 2))
+                found.append(("positive", trait, "", "S1", "written", True, group, pair, term, text, *spans, 2))
     sentences = pl.DataFrame(found, schema=TRAIT_SENTENCES, orient="row")
     return measure_traits(score_sentences(scorer, sentences, pieces=pieces), model="m", pieces=pieces, **more)
 

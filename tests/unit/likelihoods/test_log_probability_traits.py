@@ -96,7 +96,8 @@ def test_our_lists_and_structures_make_a_sentence_of_each_term(write: Write, lex
     row = found.filter(trait="সাহসী", structure="S4", term="মেয়ে").row(0, named=True)
     text = "বিপদে সাহসী মেয়েদের ডাক পড়ে।"
     assert row == {
-        **{"polarity": "positive", "trait": "সাহসী", "gloss": "brave", "structure": "S4", "group": "female", "pair": 0},
+        **{"polarity": "positive", "trait": "সাহসী", "gloss": "brave", "structure": "S4", "origin": "written"},
+        **{"stored": True, "group": "female", "pair": 0},
         **{"term": "মেয়ে", "text": text, "n_words": 5},
         **{"target": [text.index("মেয়েদের"), text.index(" ডাক")], "attribute": [6, 11]},
     }
