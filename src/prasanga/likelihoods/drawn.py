@@ -15,7 +15,7 @@ import polars as pl
 
 from prasanga.base.seeds import seed_of
 from prasanga.lexicon.model import Lexicon
-from prasanga.likelihoods.structures import GROUPS, has_word, read_structures, read_traits
+from prasanga.likelihoods.structures import FEWEST_WORDS, has_word, read_structures, read_traits
 from prasanga.schema import TABLES
 from prasanga.sentences import Forms, Shard, extract_shard
 from prasanga.text import normalizer, words
@@ -27,6 +27,8 @@ DRAWN_SCHEMA = TABLES["drawn_sentences"].polars
 """Columns of the drawn sentences, one row per trait that has one. `text` has slots in place of trait and noun."""
 
 _FOUND = ("stimulus", "text", "start", "end", "source", "offset")
+_PEOPLE = ("person", "kin", "person_name")
+"""Classes of words that name people."""
 _OF_WORDS = ("extracted", "pickle", "word")
 """Formats whose records are sentences that were found for other words."""
 
@@ -34,7 +36,8 @@ _OF_WORDS = ("extracted", "pickle", "word")
 def draw_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.DataFrame:
     """Draw a sentence for each trait from those that can stand for S5; equal sentences count once.
 
-    A sentence must have at most `LONGEST_DRAWN` characters, the trait only once, no term, and no braces.
+    A sentence must have context (6 words), at most `LONGEST_DRAWN` characters, the trait only once, no braces, and no
+    other word for a person that the lexicon knows: a name or a word for kin would tell the sex.
 
     Args:
         settings: plain values: the files `structures` and `traits`; `shards`, whole files of the corpus, and for each
@@ -49,8 +52,8 @@ def draw_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.DataFram
         InputError: as `read_structures`, `read_traits` and `extract_shard`.
     """
     _, terms, _, persons = read_structures(Path(settings["structures"]), lexicon.normalization, are_drawn=True)
-    people = {term for group in GROUPS for term in terms[group]}
-    of_terms = {reading.form for reading in lexicon.readings if reading.stimulus in people}
+    people = {word.name for word in lexicon.stimuli if word.word_class in _PEOPLE}.union(*terms.values())
+    of_people = {reading.form for reading in lexicon.readings if reading.stimulus in people}
     lists = (read_traits(file, lexicon.normalization)[1] for file in settings["traits"])
     traits = sorted({trait.word for of_list in lists for trait in of_list})
     sought = {f"{trait} {noun}": (f"{trait}\n{form}",) for trait in traits for noun, form in persons.items()}
@@ -66,9 +69,10 @@ def draw_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.DataFram
                 if (
                     (trait not in best or order < best[trait][0])
                     and len(text) <= LONGEST_DRAWN
+                    and len(around.split()) + 2 >= FEWEST_WORDS["S5"]
                     and not {"{", "}"} & set(text)
                     and not has_word(trait, around)
-                    and of_terms.isdisjoint(word for word, _, _ in words(around))
+                    and of_people.isdisjoint(word for word, _, _ in words(around))
                 ):
                     slots = f"{text[:start]}{{attribute}} {{target:{form}}}{text[end:]}"
                     best[trait] = order, (trait, slots, *of_text, *place)

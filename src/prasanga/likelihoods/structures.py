@@ -267,7 +267,7 @@ _ORDERS = {
 }
 _PARTS = ("Mask_Suffix", "Placeholder", "Trait_Suffix")
 _COLUMNS = ("Trait", *(f"{name}_{part}" for name in STRUCTURES for part in _PARTS))
-_FEWEST_WORDS = {"S4": 4, "S5": 6}
+FEWEST_WORDS = {"S4": 4, "S5": 6}
 """A shorter sentence has none of the context that its structure is about."""
 
 
@@ -314,7 +314,7 @@ def _find_oddities(
     n_words, ending = count_words(" x ".join(sentence.texts)), row[f"{name}_Trait_Suffix"].strip()
     if empty and name == "S5":  # in the others a part is often empty on purpose
         yield "empty-cell", ", ".join(empty), "the sentence is made of what is there"
-    if n_words < _FEWEST_WORDS.get(name, 0):
+    if n_words < FEWEST_WORDS.get(name, 0):
         yield "no-context", f"a sentence of {n_words} words", "scored as it is, though it lacks the structure's context"
     if has_word(word, " ".join(sentence.texts)):
         yield "trait-in-sight", "the trait stands in the context once more", "scored as it is; no mask hides it there"
@@ -487,6 +487,7 @@ def spread_by_structure(
 def _describe(traits: pl.DataFrame) -> pl.DataFrame:
     """Return how the associations of each model, polarity, structure and quantity spread, and their `values`."""
     value = pl.col("value").cast(pl.Float64)
+    is_drawn = (pl.col("origin") != WRITTEN) & value.is_not_null()
     # a spread as small as rounding is none, as of a prior that all traits of a structure share
     sd = value.std() * (value.std() > SCORE_NOISE)
     tables = []
@@ -496,7 +497,7 @@ def _describe(traits: pl.DataFrame) -> pl.DataFrame:
         described = groups.agg(
             *(pl.lit(name).alias(column) for column, name in (("model", model), ("polarity", polarity))),
             **{"n": value.count(), "n_left_out": value.null_count(), "mean_words": pl.col("n_words").mean()},
-            n_drawn=((pl.col("origin") != WRITTEN) & value.is_not_null()).sum(),
+            n_drawn=pl.when(is_drawn.any()).then(is_drawn.sum()),
             **{"mean": value.mean(), "mean_size": value.abs().mean(), "sd": sd, "variance": sd**2},
             **{"min": value.min(), "q25": value.quantile(0.25, "linear"), "median": value.median()},
             **{"q75": value.quantile(0.75, "linear"), "max": value.max(), "values": value.drop_nulls()},

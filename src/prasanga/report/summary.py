@@ -406,6 +406,7 @@ def data_card(
     """
     corpus = shareable(list(corpus), config)
     config, results = study.without_places(config, results)
+    traits = results["traits"].filter(pl.col("origin") != "written")
     sets: dict[str, dict[str, Any]] = {}
     for name, category in results.categories.items():
         for each in (*category.get("targets", ()), *category.get("attributes", ())):
@@ -419,6 +420,7 @@ def data_card(
         losses=study.list_losses(results),
         sets=list(sets.values()),
         sources=_list_sources(config, summary["sources"]),
+        drawn=traits.unique(["polarity", "trait"]).group_by("origin").len().sort("origin").rows(),
         pairs=_list_pairs(config, summary["sources"], results["pair_statistics"]),
         oddities=results["pair_oddities"].group_by("set", "kind").len().sort("set", "kind").rows(),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,23 @@ TERMS = {"male": ("ছেলে", "বালক"), "female": ("মেয়ে",
 PRIORS = {"ছেলে": 0.2, "বালক": 0.1, "মেয়ে": 0.05, "বালিকা": 0.05}
 
 
-def measured(scorer: PlantedScorer, traits: Sequence[str], *, pieces: str = "all", **more: Any) -> StructureTables:
+def measured(
+    scorer: PlantedScorer,
+    traits: Sequence[str],
+    *,
+    pieces: str = "all",
+    texts: Mapping[str, bool] | None = None,
+    **more: Any,
+) -> StructureTables:
+    """What is measured of traits, all in one structure; `texts` says which are drawn, and whether with a license."""
     found = []
     for trait in traits:
         for group, terms in TERMS.items():
             for pair, term in enumerate(terms):
                 text = f"{term} {trait} ।"
                 spans = (0, len(term)), (len(term) + 1, len(term) + 1 + len(trait))
-                found.append(("positive", trait, "", "S1", "written", True, group, pair, term, text, *spans, 2))
+                source = ("Web", texts[trait]) if texts and trait in texts else ("written", True)
+                found.append(("positive", trait, "", "S1", *source, group, pair, term, text, *spans, 2))
     sentences = pl.DataFrame(found, schema=TRAIT_SENTENCES, orient="row")
     return measure_traits(score_sentences(scorer, sentences, pieces=pieces), model="m", pieces=pieces, **more)
 
@@ -93,6 +102,17 @@ def test_a_term_without_a_score_takes_its_counterpart_with_it() -> None:
     assert unknown["n_pairs"] == 0
     assert "unknown-piece সাহসী" in unknown["left_out"]
     assert tables.terms["left_out"].to_list()[:4] == [None, "unknown-piece (target)", None, None]
+
+
+def test_drawn_sentences_are_counted_and_quoted_only_with_a_license() -> None:
+    traits, scorer = ["সৎ", "সাহসী", "দয়ালু"], planted({"সৎ": {}, "সাহসী": {}, "দয়ালু": {}})
+    tables = measured(scorer, traits, texts={"সাহসী": True, "দয়ালু": False})
+    assert tables.traits["origin"].to_list() == ["written", "Web", "Web"]
+    of_each = tables.terms.filter(term="বালক")
+    assert of_each["text"].to_list() == ["বালক সৎ ।", "বালক সাহসী ।", None]
+    assert of_each["form"].to_list() == ["বালক"] * 3
+    assert set(spread_by_structure(tables.traits, n_resamples=0)["n_drawn"]) == {2}
+    assert set(spread_by_structure(measured(scorer, traits).traits, n_resamples=0)["n_drawn"]) == {None}
 
 
 def test_a_trait_that_one_mask_stood_for_is_told() -> None:

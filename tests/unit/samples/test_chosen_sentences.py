@@ -38,7 +38,7 @@ def test_the_first_sentences_that_all_models_measured_are_chosen(tmp_path: Path)
     assert set(chosen["method"]) == {"ceat"}
 
 
-def test_filled_sentences_stand_once_for_all_models_and_those_left_out_do_not(tmp_path: Path) -> None:
+def test_filled_sentences_are_listed_once_and_those_left_out_or_without_a_license_are_not(tmp_path: Path) -> None:
     filled = [segment("গোলাপ", "templates", f"{n} গোলাপ।", "গোলাপ", f"t{n}") for n in range(20)]
     templates = parquet(tmp_path / "templates.parquet", filled)
     row = {"category": "C1", "role": "a", "attribute": "শান্তি", "template": "t", "text": "ফুল শান্তি", "left_out": None}
@@ -48,7 +48,8 @@ def test_filled_sentences_stand_once_for_all_models_and_those_left_out_do_not(tm
         parquet(tmp_path / "b.parquet", [row | {"model": "b"}, other | {"model": "b"}]),
     ]
     term = {"trait": "সৎ", "structure": "S1", "group": "male", "text": "সে মানুষ", "left_out": None}
-    terms = parquet(tmp_path / "t.parquet", [term, term | {"group": "female"}, term | {"text": "again"}])
+    unlicensed = term | {"structure": "S5", "text": None}
+    terms = parquet(tmp_path / "t.parquet", [term, term | {"group": "female"}, term | {"text": "again"}, unlicensed])
     occurrences = {"গোলাপ": {f"t{n}" for n in range(20)}}
     chosen = choose_sentences([([templates], occurrences)], sources=[], scored=scored, terms=[terms])
     assert chosen.filter(method="seat").select("text", "n_measured").rows() == [(f"{n} গোলাপ।", 20) for n in range(6)]
