@@ -392,6 +392,42 @@ def test_clusters_are_added_without_a_forward_pass(study: Study) -> None:
     assert dict(found.iter_rows()) == {"garden": 2, "clocks": None}
 
 
+def test_s5_is_drawn_from_the_corpus(study: Study) -> None:
+    """One sentence from a text with a license, one from a text without; the other traits keep their written ones."""
+    first, second = traits_of(study, "positive")
+    text = "এই শহরের সবাই জানে যে {} মানুষেরা আজ আসবে।"
+    for name, trait in (("open", first), ("web", second)):
+        (study.root / f"texts/{name}.txt").write_text(text.format(trait), encoding="utf-8")
+    texts = [
+        *study.config["corpus"]["texts"],
+        {"files": "open.txt", "title": "Open", "licence": "CC0"},
+        {"files": "web.txt"},
+    ]
+    study.configure({"corpus": {"texts": texts}, "log_probability": {"s5_from_corpus": True}})
+    keep_models(study, "masks")
+    study.run("results/likelihoods/traits.parquet", "results/likelihoods/drawn_sentences.csv")
+    slots = text.format("{attribute} {target:plural}").replace(" মানুষেরা", "")
+    drawn = table(study, "likelihoods/drawn_sentences").drop("offset")
+    assert sorted(drawn.rows()) == sorted(
+        [(first, slots, "Open", "CC0", "open.txt"), (second, slots, "web.txt", None, "web.txt")]
+    )
+    quoted = pl.read_csv(study.root / "results/likelihoods/drawn_sentences.csv")
+    assert dict(quoted.select("trait", "text").iter_rows()) == {first: slots, second: None}
+    of_s5 = table(study, "likelihoods/traits").filter(structure="S5").select("trait", "origin")
+    assert dict(of_s5.iter_rows()) == {
+        **dict.fromkeys(traits_of(study, "negative"), "written"),
+        **{first: "Open", second: "web.txt"},
+    }
+    filled = table(study, "likelihoods/structures/masks.terms").filter(structure="S5", term="নারী").sort("trait")
+    assert dict(filled.filter(pl.col("trait").is_in([first, second])).select("trait", "text").iter_rows()) == {
+        first: text.format(first).replace("মানুষেরা", "নারীরা"),
+        second: None,
+    }
+    # without the key, the written sentences again, which have been scored
+    study.configure({"log_probability": {"s5_from_corpus": False}})
+    assert {"draw_sentences"}.isdisjoint(study.plan("results/likelihoods/traits.parquet"))
+
+
 # Scores that are at hand.
 
 
