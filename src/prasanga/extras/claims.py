@@ -22,7 +22,7 @@ CLAIMS_SCHEMA = dict.fromkeys(("id", "place", "says", "by_the_paper", "printed",
 """Columns of `claims.csv`: the verdict by the paper's own numbers and by the study's, each with these numbers."""
 
 _CELL = ("method", "table", "category", "language", "model", "sample_mode", "segment_length")
-_KEYS = (*_CELL, "polarity", "quantity", "structure", "structure_1", "structure_2", "trait")
+_KEYS = (*_CELL, "polarity", "quantity", "structure", "trait")
 _NUMBERS = ("x", "x_low", "x_high")
 _UNREADABLE = "marks-lost"  # a missing mark of these cells says nothing
 _SHOWN = 6
@@ -40,7 +40,7 @@ def judge_claims(published: Path, paper: str, cells: pl.DataFrame, folder: Path)
         folder: of the study, whose tables have what the paper only draws.
     """
     path = published / "claims.yaml"
-    printed, ours = _read_printed(cells), _read_ours(cells, folder)
+    printed, ours = _read_printed(cells, published / f"{paper}_structures.csv"), _read_ours(cells, folder)
     rows = [
         [claim["id"], claim["place"], claim["says"], *_judge(claim, printed), *_judge(claim, ours)]
         for claim in load_yaml(path, path.read_text(encoding="utf-8"))[paper]
@@ -48,11 +48,13 @@ def judge_claims(published: Path, paper: str, cells: pl.DataFrame, folder: Path)
     return pl.DataFrame(rows, schema=CLAIMS_SCHEMA, orient="row")
 
 
-def _read_printed(cells: pl.DataFrame) -> Tables:
+def _read_printed(cells: pl.DataFrame, structures: Path) -> Tables:
     value = pl.when(pl.col("bound").is_null()).then("published").otherwise(0.0)  # `<0.001`: too small to matter
-    is_read = pl.col("published_significant") | ~pl.col("doubts").fill_null("").str.contains(_UNREADABLE)
-    insignificant = pl.when(is_read).then(~pl.col("published_significant"))
-    return {"cells": _take(cells, value=value, insignificant=insignificant)}
+    is_read = pl.col("significant") | ~pl.col("doubts").fill_null("").str.contains(_UNREADABLE)
+    tables = {"cells": _take(cells, value=value, insignificant=pl.when(is_read).then(~pl.col("significant")))}
+    if structures.is_file():
+        tables["structures"] = pl.read_csv(structures).filter(pairs=4).with_columns(_log(pl.col("variance")))
+    return tables
 
 
 def _read_ours(cells: pl.DataFrame, folder: Path) -> Tables:
@@ -62,10 +64,15 @@ def _read_ours(cells: pl.DataFrame, folder: Path) -> Tables:
     tables = {"cells": _take(cells, **numbers, insignificant=insignificant, quartiles=quartiles)}
     models = dict(cells.select("model", "published_model").drop_nulls().unique().iter_rows())
     is_positive = (pl.col("corrected") > 0).alias("is_positive")
-    for name, number in {"structure_differences": pl.col("ratio"), "traits": is_positive}.items():
+    for name, number in {"structures": _log(pl.col("probability_variance")), "traits": is_positive}.items():
         if (path := folder / f"results/likelihoods/{name}.parquet").is_file():
             tables[name] = pl.read_parquet(path).with_columns(pl.col("model").replace(models), number)
     return tables
+
+
+def _log(variance: pl.Expr) -> pl.Expr:
+    """Return how often a deviation doubles, which does not depend on its unit."""
+    return (variance.log(2) / 2).alias("doublings")
 
 
 def _take(cells: pl.DataFrame, **numbers: Any) -> pl.DataFrame:

@@ -26,7 +26,7 @@ SADHU = {
     "not-drastic": ("holds", "68 of 72 within, 4 not"),
     "n-effect": ("holds", "288 of 288 within, 0 not"),
     "muril-context": ("holds", "3 of 3 above"),
-    "prior-widens": ("cannot be told", "no such numbers"),
+    "corrected-turns": ("cannot be told", "no such numbers"),
 }
 SAHOO = {
     # Table 2: 50 - 45.96 = 4.04, 4.54 and 4.86 against 5.32, 5.64, 5.57, 9.93, 12.21
@@ -67,7 +67,7 @@ def printed_cells(published: Path, paper: str) -> pl.DataFrame:
         effects.with_columns(published="effect_size"),
         percentages.with_columns(published="percentage", category="bias_type"),
     ]
-    cells = pl.concat(rows, how="diagonal").rename({"model": "published_model", "significant": "published_significant"})
+    cells = pl.concat(rows, how="diagonal").rename({"model": "published_model"})
     ours = {name: pl.lit(None, kind) for name, kind in {"model": pl.String, **MEASURED}.items()}
     return cells.with_columns(mode_of_printed(), **ours)
 
@@ -95,11 +95,11 @@ def judge(
     (folder / "claims.yaml").write_text(yaml.safe_dump({"sahoo2024": [whole]}), encoding="utf-8")
     rows = [
         {"method": "seat", "published_model": model, "model": f"my-{model}", "category": category, "alpha": 0.01}
-        | {"language": "hi", "doubts": "", "published_significant": False, "published": 1.0}
+        | {"language": "hi", "doubts": "", "significant": False, "published": 1.0}
         | ({} if number is None else {"measured": number, "ci_low": low, "ci_high": high})
         for model, category, number, low, high in measured
     ]
-    schema = {**TABLES["comparison"].polars, "alpha": pl.Float64, "doubts": pl.String}
+    schema = {**TABLES["comparison"].polars, "alpha": pl.Float64, "doubts": pl.String, "significant": pl.Boolean}
     cells = pl.DataFrame([dict.fromkeys(schema) | row for row in rows], schema=schema, orient="row")
     row = judge_claims(folder, "sahoo2024", cells, folder).row(0, named=True)
     return row["by_ours"], row["measured"]
@@ -147,12 +147,17 @@ def test_distances_and_summaries(tmp_path: Path) -> None:
 
 
 def test_claims_about_sentence_structures_use_the_tables_of_the_study(tmp_path: Path) -> None:
-    claim = {"table": "structure_differences", "value": "ratio", "where": {"model": ["one"]}, "right": 1, "of": 2}
+    claim: dict[str, Any] = {"table": "structures", "value": "doublings", "where": {"model": ["one"]}, "of": 2}
+    claim |= {"left": {"structure": ["S2", "S3"]}, "right": {"structure": ["S1"]}}
     assert judge(tmp_path, claim, A) == ("cannot be told", "no such numbers")
-    path = tmp_path / "results/likelihoods/structure_differences.parquet"
+    path = tmp_path / "results/likelihoods/structures.parquet"
     path.parent.mkdir(parents=True)
-    row = {"model": "my-one", "structure_1": "S1", "ratio": 1.5, "ratio_low": 1.2, "ratio_high": 1.9}
-    pl.DataFrame([{**row, "structure_2": "S2"}]).write_parquet(path)
+    rows = [
+        {"model": "my-one", "structure": name, "probability_variance": variance}
+        for name, variance in (("S1", 1.0), ("S2", 4.0), ("S3", 16.0))
+    ]
+    pl.DataFrame(rows[:2]).write_parquet(path)
     assert judge(tmp_path, claim, A)[0] == "cannot be told"  # one of two
-    pl.DataFrame([{**row, "structure_2": name} for name in ("S2", "S3")]).write_parquet(path)
-    assert judge(tmp_path, claim, A)[0] == "holds"
+    pl.DataFrame(rows).write_parquet(path)
+    said = "2 of 2 above, 0 not, 0 open, 2 needed; S2 1.0 against S1 0.0; S3 2.0 against S1 0.0"
+    assert judge(tmp_path, claim, A) == ("holds", said)
