@@ -20,7 +20,7 @@ NUMBERED = {"sadhu2024": (6, 11), "sahoo2024": (13, 9)}
 
 def rows(paper: str) -> dict[str, str]:
     """The rows of a paper by what they are of: its cell of files."""
-    part = read(PAGE).partition(f"`config/{paper}.yaml`")[2].partition("\n## ")[0]
+    part = read(PAGE).partition(f"\nConfig `config/{paper}.yaml`")[2].partition("\n## ")[0]
     found: dict[str, str] = {}
     for line in re.findall(r"^\| ((?:Table|Figure).*) \|$", part, re.MULTILINE):
         name, _, files, _ = re.split(r" *\| *", line)

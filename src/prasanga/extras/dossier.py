@@ -13,6 +13,7 @@ from jinja2 import PackageLoader
 
 from prasanga.base.io import escape_markdown, write_text
 from prasanga.config import read_config
+from prasanga.extras.claims import judge_claims
 from prasanga.extras.papers import FAILED, Needed, read_changes
 from prasanga.methods import PAIRS
 from prasanga.report import comparison
@@ -35,13 +36,16 @@ DOSSIER_SCHEMA = {
 semicolons between; the template has them in words, in its order."""
 
 _CELL = ("table", "method", "category", "language", "published_model", "sample_mode", "segment_length")
-_OURS = ("model", "measured", "difference", "ci_low", "ci_high", "note")
+_OURS = (
+    *("model", "measured", "difference", "ci_low", "ci_high", "published_inside", "note"),
+    *("p_draws", "p_sentences", "difference_q1", "difference_median", "difference_q3"),
+)
 _NO_SETTINGS = ("models.", "corpus", "lexicon", "study", "title")
 _FEW = ("few words", "no number", "no interval", "not computed", "below", "too few", "dropped")
 
 
 def write_dossier(folder: Path, paper: str, installation: Path, items: Sequence[Needed]) -> Path:
-    """Write `dossier.csv` and `dossier.md` from what the study of a paper has come to, and return the latter.
+    """Write `dossier.csv`, `claims.csv` and `dossier.md` from what the study of a paper has come to; return the last.
 
     Args:
         folder: of the study; what it has not measured has no number of ours.
@@ -57,9 +61,11 @@ def write_dossier(folder: Path, paper: str, installation: Path, items: Sequence[
     reasons = ["; ".join(_find_reasons(cell, study, changed, is_whole)) for cell in cells.iter_rows(named=True)]
     doubt = pl.concat_str("doubt", "model_doubt", separator="; ", ignore_nulls=True)
     cells = cells.with_columns(pl.Series("reasons", reasons).replace("", None), doubt=doubt.replace("", None))
+    claims = judge_claims(installation / "resources/published", paper, cells, folder)
     cells = cells.select(*DOSSIER_SCHEMA)
     write_text(folder / "dossier.csv", cells.write_csv(line_terminator="\n"))
-    write_text(folder / "dossier.md", _to_markdown(paper, cells, items, changed))
+    write_text(folder / "claims.csv", claims.write_csv(line_terminator="\n"))
+    write_text(folder / "dossier.md", _to_markdown(paper, cells, items, changed, claims))
     return folder / "dossier.md"
 
 
@@ -73,7 +79,7 @@ def _compare(published: Path, paper: str, rows: pl.DataFrame | None) -> pl.DataF
         how="diagonal",
     ).rename({"model": "published_model"})
     ours = pl.DataFrame(schema=TABLES["comparison"].polars) if rows is None else rows
-    measured = ours.unique(_CELL, keep="first", maintain_order=True).select(*_CELL, *_OURS, "published_inside")
+    measured = ours.unique(_CELL, keep="first", maintain_order=True).select(*_CELL, *_OURS)
     cells = printed.with_columns(comparison.mode_of_printed()).join(
         measured, on=_CELL, how="left", nulls_equal=True, maintain_order="left"
     )
@@ -84,7 +90,9 @@ def _compare(published: Path, paper: str, rows: pl.DataFrame | None) -> pl.DataF
     )
 
 
-def _to_markdown(paper: str, cells: pl.DataFrame, items: Sequence[Needed], changed: Sequence[str]) -> str:
+def _to_markdown(
+    paper: str, cells: pl.DataFrame, items: Sequence[Needed], changed: Sequence[str], claims: pl.DataFrame
+) -> str:
     """Return a dossier for readers: what was there, a count for each table, what the reasons mean, and every number."""
     groups = [
         (comparison.printed_at(table), method, part)
@@ -100,6 +108,7 @@ def _to_markdown(paper: str, cells: pl.DataFrame, items: Sequence[Needed], chang
             [place, method, str(len(part)), *(str(len(part.filter(verdict=name))) for name in VERDICTS)]
             for place, method, part in groups
         ],
+        claims=claims.select("place", "says", "by_the_paper", "by_ours", "measured").rows(),
         reasons=Counter("; ".join(cells["reasons"].drop_nulls()).split("; ")),
         parts=[(f"{place}: {method}", list(map(_line, part.iter_rows(named=True)))) for place, method, part in groups],
         doubts=cells["doubt"].drop_nulls().unique(maintain_order=True).to_list(),
