@@ -125,7 +125,7 @@ rule write_page:
         studied=STUDY.embedded.models,
         missing=FILES.missing,
         files=BESIDE,
-        compared=PRODUCTS["comparison"][-1] if COMPARISON else [],
+        compared=list_written({name: PRODUCTS[name] for name in ("comparison", "described") if name in PRODUCTS}),
         # functions of `input` are not compared: where vectors come from the cache, less is known of texts and corpus
         numbers=lambda wildcards, input: FILES.tables_of_numbers(),
     script:

@@ -445,7 +445,8 @@ STRUCTURE_DIFFERENCES_SCHEMA = TABLES["structure_differences"].polars
 `ratio` is sd_2 / sd_1, `difference` mean_2 - mean_1, each with a 95% bootstrap interval over traits."""
 
 _FEWEST_TRAITS = 8
-_NEEDED = ("model", "polarity", "trait", "structure", "origin", "n_words", *_HOW, *QUANTITIES)
+_INDEX = ["structure", "origin", "n_words", *_HOW]
+_NEEDED = ("model", "polarity", "trait", "n_pairs", *_INDEX, *QUANTITIES)
 
 
 def spread_by_structure(
@@ -486,25 +487,40 @@ def spread_by_structure(
 
 def _describe(traits: pl.DataFrame) -> pl.DataFrame:
     """Return how the associations of each model, polarity, structure and quantity spread, and their `values`."""
-    value = pl.col("value").cast(pl.Float64)
+    value, probability = pl.col("value").cast(pl.Float64), pl.col("probability")
     is_drawn = (pl.col("origin") != WRITTEN) & value.is_not_null()
     # a spread as small as rounding is none, as of a prior that all traits of a structure share
     sd = value.std() * (value.std() > SCORE_NOISE)
     tables = []
     for (model, polarity), rows in _by_polarity(traits):
-        long = rows.unpivot(QUANTITIES, index=["structure", "origin", "n_words", *_HOW], variable_name="quantity")
+        apart = rows.select(*_INDEX, **_subtract_probabilities()).unpivot(QUANTITIES, index=_INDEX)
+        long = rows.unpivot(QUANTITIES, index=_INDEX, variable_name="quantity")
+        long = long.with_columns(probability=apart["value"])
         groups = long.sort("structure", maintain_order=True).group_by("structure", "quantity", maintain_order=True)
         described = groups.agg(
             *(pl.lit(name).alias(column) for column, name in (("model", model), ("polarity", polarity))),
             **{"n": value.count(), "n_left_out": value.null_count(), "mean_words": pl.col("n_words").mean()},
             n_drawn=pl.when(is_drawn.any()).then(is_drawn.sum()),
             **{"mean": value.mean(), "mean_size": value.abs().mean(), "sd": sd, "variance": sd**2},
+            **{"probability_mean": probability.mean(), "probability_variance": probability.var()},
             **{"min": value.min(), "q25": value.quantile(0.25, "linear"), "median": value.median()},
             **{"q75": value.quantile(0.75, "linear"), "max": value.max(), "values": value.drop_nulls()},
             **{name: pl.col(name).first() for name in _HOW},
         )
         tables.append(described)
     return pl.concat(tables)
+
+
+def _subtract_probabilities() -> dict[str, pl.Expr]:
+    """Return by quantity the probability of a male term less that of its female counterpart, mean over the pairs.
+
+    It is the difference that Sadhu et al. drew in Figures 2 and 11. Means of logarithms give none.
+    """
+    of_group = {(g, what): pl.col(f"{g}_{what}").cast(pl.Float64).exp() for g in GROUPS for what in ("fill", "prior")}
+    found = {what: of_group[GROUPS[0], what] - of_group[GROUPS[1], what] for what in ("fill", "prior")}
+    found["corrected"] = found["fill"] - found["prior"]
+    kept = pl.col("aggregation") == "log-sum-exp"
+    return {what: pl.when(kept).then(found[what] / pl.col("n_pairs")) for what in QUANTITIES}
 
 
 def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: int = 47) -> pl.DataFrame:

@@ -32,6 +32,12 @@ SCHEMA = TABLES["comparison"]
 PAPERS: Mapping[str, str] = {"sadhu2024": "Sadhu et al. (2024)", "sahoo2024": "Sahoo et al. (2024)"}
 """The papers by the names that `comparison.paper` takes, and how they are cited."""
 
+DESCRIBED: Mapping[str, tuple[str, str, str]] = {
+    "sadhu2024": ("structures", "sadhu2024_structures.csv", "comparison_structures"),
+    "sahoo2024": ("pair_statistics", "sahoo2024_data_set.csv", "comparison_statistics"),
+}
+"""What else a paper has numbers of: the study's table, the file of the paper's, and the table of both."""
+
 REPEATED = "repeats-table-5"
 """Code of cells that print another table's numbers once more; a comparison leaves them out."""
 
@@ -39,7 +45,7 @@ EXCHANGED = "exchanged"
 """Code of cells of a category whose targets and attributes changed places."""
 
 _NUMBERS = {"n_samples": pl.Int64, "significant": pl.Boolean} | dict.fromkeys(
-    ("effect_size", "alpha", "percentage", "spread"), pl.Float64
+    ("effect_size", "alpha", "percentage", "spread", "value", "mean", "variance"), pl.Float64
 )
 
 
@@ -136,8 +142,8 @@ def describe_both(
 
 
 def published_files(folder: str | Path, paper: str) -> list[Path]:
-    """Return the files that `read_published` and `read_percentages` read."""
-    names = (f"{paper}.csv", f"{paper}_bias_percentages.csv", "doubts.csv", "models.csv")
+    """Return the files that `read_published`, `read_percentages` and `compare_described` read."""
+    names = (f"{paper}.csv", f"{paper}_bias_percentages.csv", DESCRIBED[paper][1], "doubts.csv", "models.csv")
     return [path for path in (Path(folder, name) for name in names) if path.exists()]
 
 
@@ -232,6 +238,43 @@ def compare_pairs(
     note = pl.concat_str("note", both, separator="; ", ignore_nulls=True)
     languages = sorted(bias["language"].unique())
     return _compare_rows(ours, theirs, models, languages, note, even=50)
+
+
+def compare_described(
+    ours: pl.DataFrame, folder: str | Path, paper: str, models: Mapping[str, str]
+) -> tuple[str, pl.DataFrame]:
+    """Return what else a paper has numbers of, next to the study's, and the name of this table in the registry.
+
+    Args:
+        ours: the study's table, `structures` for sadhu2024, `pair_statistics` for sahoo2024.
+        folder: `resources/published`.
+        paper: its name.
+        models: as for `compare`.
+    """
+    _, file, name = DESCRIBED[paper]
+    if paper == "sadhu2024":
+        key = ["published_model", "polarity", "structure", "quantity"]
+        columns = _type_columns("paper table model pairs polarity structure quantity mean variance")
+        names = {"model": "published_model", "mean": "published_mean", "variance": "published_variance"}
+        matched = match_models(
+            models, ours["model"].unique(), (theirs := _read_csv(Path(folder, file), columns))["model"]
+        )
+        model = pl.col("model").replace_strict(matched, default=None, return_dtype=pl.String)
+        four = theirs.filter(pairs="4").rename(names)
+        rows = four.join(ours.with_columns(published_model=model), on=key, maintain_order="left_right")
+    else:
+        theirs = _read_csv(Path(folder, file), _type_columns("paper table statistic category language subset value"))
+        named = ours.rename({"value": "measured", "language": "of"})
+        rows = theirs.drop_nulls("value").join(
+            named, on=["statistic", "category", "subset"], maintain_order="left_right"
+        )
+        # shares are those of both languages, lengths of one
+        rows = (
+            rows.filter(pl.col("language").is_null() | (pl.col("language") == pl.col("of")))
+            .with_columns(language="of", published="value", difference=pl.col("measured") - pl.col("value"))
+            .sort("set", "language", maintain_order=True)
+        )
+    return name, rows.select(TABLES[name].names)
 
 
 def _join_notes(notes: Iterable[Iterable[str | None]]) -> pl.Series:

@@ -27,7 +27,7 @@ from prasanga.report import comparison, findings, grid, method_views, paper_tabl
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import METHODS, Grid
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, prose
-from prasanga.report.sheet import MISSING, html, list_template, select_columns, show_table
+from prasanga.report.sheet import MISSING, html, list_template, select_columns, show_table, write_notes
 from prasanga.report.study import Results, without_places
 
 
@@ -233,6 +233,9 @@ def beside_paper(results: Results) -> Section | None:
         return None
     doubts, about = comparison.list_doubts(rows), f"{len(rows):,} numbers of the paper beside this study's"
     parts = [fold("All rows", about, sheets=[comparison.rows_sheet(rows)])]
+    for name in (each for *_, each in comparison.DESCRIBED.values() if each in results):
+        (title, *notes), table = write_notes(name), results[name]
+        parts.append(fold(title, f"{len(table)} rows", sheets=[show_table(name, table.rows(named=True))], notes=notes))
     parts.append(Section("How to read this", items=comparison.describe_reading(rows), folded=True))
     parts += [fold("Doubts about the paper's numbers", str(len(doubts)), items=doubts)] if doubts else []
     return fill_section(

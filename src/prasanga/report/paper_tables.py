@@ -514,6 +514,7 @@ def plan_products(
         "layouts": Product(tables, settings, written),
         "agreement": Product(compared, {}, ["tables/methods.csv", "tables/agreement.csv"] if len(compared) > 1 else []),
         "comparison": Product(tables, compared_with, ["comparison.csv", "comparison.md"] if compared_with else []),
+        "described": Product(*_plan_described(results, compared_with)),
         "data": Product(data, {}, [f"data/{name}" for name in data]),
     }
     return {
@@ -521,6 +522,12 @@ def plan_products(
         for name, each in found.items()
         if each.files
     }
+
+
+def _plan_described(results: Mapping[str, str], compared_with: Mapping[str, Any]) -> tuple[Any, Settings, list[str]]:
+    ours, _, both = comparison.DESCRIBED[compared_with["paper"]] if compared_with else ("", "", "")
+    asked = {"path": results[ours]} if ours in results else {}
+    return asked, compared_with, [f"{both}.csv", f"{both}.md"] if asked else []
 
 
 def list_written(products: Mapping[str, Product]) -> list[str]:
@@ -574,6 +581,18 @@ def write_comparison(sources: Sources, settings: Settings, paths: Sequence[str])
         write_text(path, text)
 
 
+def write_described(sources: Mapping[str, str], settings: Settings, paths: Sequence[str]) -> None:
+    """Write what else a paper has numbers of next to the study's, as CSV and Markdown; settings as above."""
+    asked = (settings[name] for name in ("folder", "paper", "models"))
+    name, table = comparison.compare_described(read_frame(sources["path"]), *asked)
+    title, *notes = sheets.write_notes(name)
+    shown = sheets.sheet_to_markdown(sheets.show_table(name, table.rows(named=True)), notes)
+    for path, text in zip(
+        paths, (guarded(table).write_csv(line_terminator="\n"), f"# {title}\n\n{shown}"), strict=True
+    ):
+        write_text(path, text)
+
+
 def copy_data(sources: Mapping[str, str], _: Settings, paths: Sequence[str]) -> None:
     """Copy tables of earlier stages next to the page, and remove what an earlier run left there."""
     for path, source in zip(paths, sources.values(), strict=True):
@@ -590,6 +609,7 @@ WRITERS: Mapping[str, Callable[[Any, Settings, Sequence[str]], None]] = {
     "layouts": write_layouts,
     "agreement": write_agreement,
     "comparison": write_comparison,
+    "described": write_described,
     "data": copy_data,
 }
 

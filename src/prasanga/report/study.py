@@ -79,7 +79,8 @@ class Results:
     Attributes:
         tables: those with rows, by name: tables of results, `coverage`, `forms`, the tables of the audit of the
             lexicon, `<method>_words`, `measured_sentences`, `pair_scores`, `pair_oddities` with their `set`,
-            `tokenizer` with its `model`, and `comparison` of the study and a paper.
+            `tokenizer` with its `model`, and of the study and a paper `comparison` and `comparison_structures` or
+            `comparison_statistics`.
         categories: the layout of `categories.json`, glosses included.
         corpus: what was read and left out of each corpus file.
         embeddings: what the embeddings stage says of models and vectors.
@@ -161,7 +162,7 @@ def read_results(
     Args:
         inputs: paths by name of the table; an empty list, or no entry, for a missing table. `words` and `audit` are
             several tables, `embeddings` all small files of that stage, `corpus` JSON files, `figures` SVG files,
-            `comparison` the CSV file and the Markdown file, `files` all files beside the page.
+            `comparison` its CSV and Markdown files, `files` all files beside the page.
         page: path of the page.
         studied: settings of the models whose vectors were measured, by name.
         missing: see `Results`.
@@ -176,9 +177,9 @@ def read_results(
         for column in _NAMED_BY_FILE.get(name, ()):
             table = table.with_columns(pl.lit(Path(stem).stem).alias(column))
         tables.setdefault(name, []).append(table)
-    if compared := paths.get("comparison"):
+    for path in (path for path in paths.get("comparison", ()) if path.endswith(".csv")):
         # every column by all its rows: in one without a number at first a later one would be refused
-        tables["comparison"] = [pl.read_csv(compared[0], infer_schema_length=None)]
+        tables[Path(path).stem] = [pl.read_csv(path, infer_schema_length=None)]
     small = [path for path in paths.get("embeddings", ()) if path.endswith(".json")]
     return Results(
         **{name: pl.concat(each, how="diagonal_relaxed") for name, each in tables.items()},

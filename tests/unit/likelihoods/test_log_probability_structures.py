@@ -156,6 +156,19 @@ def test_the_spread_of_a_structure_is_that_of_its_traits() -> None:
     assert found["mean_low"] is None
 
 
+def test_probabilities_are_subtracted_as_in_the_figures_of_the_paper() -> None:
+    """Two traits and two pairs of terms, worked out by hand; means of logarithms have no such difference."""
+    scores = {"male_fill": [0.3, 0.1], "female_fill": [0.1, 0.1], "male_prior": [0.2, 0.2], "female_prior": [0.1, 0.1]}
+    logs = {name: pl.Series([math.log(p) for p in values]) for name, values in scores.items()}
+    table = traits_table({"S1": [1.0, 2.0]}).with_columns(n_pairs=pl.lit(2), **logs)
+    found = spread_by_structure(table, n_resamples=0).select("quantity", "probability_mean", "probability_variance")
+    expected = {"fill": (0.05, 0.005), "prior": (0.05, 0.0), "corrected": (0.0, 0.005)}
+    for quantity, *numbers in found.iter_rows():
+        assert numbers == pytest.approx(expected[quantity], abs=1e-12)
+    of_means = spread_by_structure(table.with_columns(aggregation=pl.lit("mean")), n_resamples=0)
+    assert of_means["probability_mean"].null_count() == 3
+
+
 def test_both_polarities_together_and_the_twin_stand_beside() -> None:
     table = pl.concat([traits_table({"S1": [1.0, 3.0]}), traits_table({"S1": [5.0, 7.0]}, polarity="negative")])
     twins = gather_traits({"m": traits_table({"S1": [0.5, 1.5]}, model="m-random")})

@@ -299,6 +299,20 @@ def test_the_files_of_a_study_are_these(planned: Planned, name: str) -> None:
     assert found == json.loads(golden.read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize(
+    ("paper", "table", "name"),
+    [("sadhu2024", "structures", "structures"), ("sahoo2024", "pair_statistics", "statistics")],
+)
+def test_what_else_a_paper_has_numbers_of_is_compared(planned: Planned, paper: str, table: str, name: str) -> None:
+    study = planned()
+    results = Files(study).results
+    described = plan_products(study.config, results, {}, {"paper": paper})["described"]
+    assert described.sources == {"path": results[table]}
+    assert described.files == [f"results/report/comparison_{name}.{ending}" for ending in ("csv", "md")]
+    without = {key: path for key, path in results.items() if key != table}
+    assert "described" not in plan_products(study.config, without, {}, {"paper": paper})
+
+
 def test_buckets_follow_from_the_words_of_the_study_and_their_contexts(planned: Planned) -> None:
     assert len(planned().buckets) == 1
     many = {"samples": {"contexts_per_stimulus": 8_000}}

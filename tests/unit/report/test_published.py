@@ -17,6 +17,7 @@ from prasanga.base.errors import InputError
 from prasanga.likelihoods import bias_percentage
 from prasanga.report.comparison import (
     PAPERS,
+    compare_described,
     compare_pairs,
     match_models,
     published_files,
@@ -160,11 +161,42 @@ def test_equal_to_the_transcribed_tables_of_pairs(folder: Path, shared: Path) ->
         kind = "all" if row["bias_type"].startswith("ICS") else row["bias_type"]
         column = "spread" if "std" in row["bias_type"] else "percentage"
         assert ours[language, model, kind][column] == row["value"]
-    statistics = [
-        tuple(row[name] for name in ("section", "item", "subset", "value"))
-        for row in csv.DictReader((folder / "sahoo2024_data_set.csv").read_text(encoding="utf-8").splitlines())
+    statistics = pl.read_csv(folder / "sahoo2024_data_set.csv", infer_schema=False)["value"].fill_null("")
+    assert statistics.to_list() == [row["value"] for row in transcript(shared, "indibias_dataset_statistics.csv")]
+
+
+def test_what_pairs_consist_of_is_next_to_table_6(folder: Path) -> None:
+    """Read in the paper: Hindi pairs from tuples have 19.08 words, and 37.42% of pairs from tuples are of caste."""
+    row = {"language": "hi", "subset": "tuples", "n_pairs": 9, "set": "ics"}
+    mean = row | {"statistic": "mean_words", "category": "all", "value": 18.0}
+    caste = row | {"statistic": "bias_type_percentage", "category": "caste", "value": 40.0}
+    own = row | {"statistic": "bias_type_percentage", "category": "region", "value": 60.0}
+    name, found = compare_described(pl.DataFrame([mean, caste, own]), folder, "sahoo2024", {})
+    assert name == "comparison_statistics"
+    assert found.select("set", "language", "category", "published", "measured").rows() == [
+        ("ics", "hi", "all", 19.08, 18.0),
+        ("ics", "hi", "caste", 37.42, 40.0),
     ]
-    assert statistics == [tuple(row.values()) for row in transcript(shared, "indibias_dataset_statistics.csv")]
+    assert found["difference"].to_list() == pytest.approx([-1.08, 2.58])
+
+
+def test_traits_are_next_to_the_numbers_of_the_notebook(folder: Path, shared: Path) -> None:
+    path = shared / "reference/banglacontextualbias/logprob_context_summary_cell50.csv"
+    printed = pl.read_csv(folder / "sadhu2024_structures.csv")
+    assert len(printed) == 120
+    if path.is_file():
+        key, theirs = ["mean", "variance"], pl.read_csv(path)
+        assert sorted(printed.select(key).rows()) == sorted(theirs.select(key).rows())
+    row = {"model": "bert", "structure": "S3", "polarity": "negative", "probability_variance": 1e-5}
+    rows = [row | {"quantity": name, "probability_mean": 0.01} for name in ("fill", "prior", "corrected")]
+    asked = {"bert": "banglabert_large_generator"}
+    _, found = compare_described(pl.DataFrame(rows), folder, "sadhu2024", asked)
+    numbers = ("table", "quantity", "published_mean", "probability_mean", "published_variance")
+    assert found.select(numbers).rows() == [
+        ("Figure 2", "fill", 0.00650926508165289, 0.01, 3.73529215786788e-05),
+        ("Figure 2", "corrected", 0.005576736477002858, 0.01, 3.6956332364075935e-05),
+    ]
+    assert compare_described(pl.DataFrame(rows), folder, "sadhu2024", {})[1].is_empty()
 
 
 @pytest.mark.parametrize("paper", PAPERS)

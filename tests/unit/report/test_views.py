@@ -19,7 +19,14 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 from page_parts import plain  # noqa: E402
 from report_pages import CONFIG  # noqa: E402
 
-from prasanga.report.comparison import compare, compare_pairs, read_percentages, read_published, render_comparison  # noqa: E402  # noqa: E402
+from prasanga.report.comparison import (  # noqa: E402
+    compare,
+    compare_described,
+    compare_pairs,
+    read_percentages,
+    read_published,
+    render_comparison,
+)
 from prasanga.report.page import page_views  # noqa: E402
 from prasanga.report.paper_tables import layouts_of, render_ceat, render_layout  # noqa: E402
 from prasanga.report.section import Section  # noqa: E402
@@ -61,10 +68,14 @@ def read_results() -> Results:
     tables = {name: read_table(name) for name in names}
     tables["traits"] = tables["traits"].head(24)
     tables |= {name: lose_an_effect(read_table(name)) for name in ("ceat", "seat")}
+    # these files are from before the study had probabilities
+    spread = tables["structures"].with_columns(probability_mean="mean", probability_variance="variance")
+    described, both = compare_described(spread, PUBLISHED, "sadhu2024", MODELS)
     text = render_comparison("sadhu2024", compare_both(tables))[0]
     return Results(
         **tables,
         comparison=pl.read_csv(text.encode(), infer_schema_length=None),
+        **{described: both},
         files=[*(f"tables/{name}.csv" for name in LAYOUTS), "comparison.md", "figures/settling.pdf"],
     )
 
