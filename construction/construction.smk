@@ -24,12 +24,14 @@ CONSTRUCTION = Plan(config)
 PROPOSER = config["construction"]["proposer"]
 ASKED = {family: each["cards"] for family, each in config["models"].items()}
 GIVEN = dict.fromkeys(ASKED, 0) if HAS_NO_GPU else ASKED
+PROMPTS = [place("resources/construction/prompts.yaml")] if config["construction"]["prompts"] else []
 PROPOSING = {}
 if PROPOSER in config["models"]:
     PROPOSING = {
         **SETTINGS.model(PROPOSER),
         "dtype": config["models"][PROPOSER]["dtype"],
         "files": SETTINGS.model_files(PROPOSER),
+        "prompts": config["construction"]["prompts"],
         "seed": config["seed"],
     }
 # What decides which pairs are on the sheet of an adaptation, and which names are suggested.
@@ -45,6 +47,7 @@ rule propose_attributes:
     input:
         identities=config["construction"]["identities"],
         templates=config["construction"]["templates"],
+        prompts=PROMPTS,
         model=lambda wildcards: FILES.model(readable(CONSTRUCTION.proposer)),
     output:
         tuples="results/construction/attributes.csv",
@@ -106,6 +109,7 @@ rule propose_sentences:
         tuples=readable(CONSTRUCTION.annotated_tuples),
         identities=config["construction"]["identities"],
         templates=config["construction"]["templates"],
+        prompts=PROMPTS,
         model=lambda wildcards: FILES.model(readable(CONSTRUCTION.proposer)),
     output:
         sentences="results/construction/sentences.csv",
@@ -220,6 +224,7 @@ rule translate_pairs:
     input:
         pairs=lambda wildcards: readable(CONSTRUCTION.pairs),
         candidates=lambda wildcards: readable(CONSTRUCTION.candidates),
+        translations=CONSTRUCTION.translations,
     output:
         key=f"{CONSTRUCTION.translation}/key.csv",
         sheets=expand(f"{CONSTRUCTION.translation}/sheets/{{annotator}}.csv", annotator=CONSTRUCTION.annotators),

@@ -24,7 +24,7 @@ def is_asked_for(construction: Mapping[str, Any], words: Sequence[str], rules: P
     Returns:
         True if the config has something to construct from, or a word names one of the rules or their results.
     """
-    if any(construction[key] for key in ("tuples", "proposer", "pairs", "translators")):
+    if any(construction[key] for key in ("tuples", "proposer", "pairs", "translators", "translations")):
         return True
     named = {name for word in words for name in re.findall(r"\w+", word)}
     defined = re.findall(r"^rule (\w+):", rules.read_text(encoding="utf-8"), re.MULTILINE)
@@ -44,6 +44,7 @@ class Plan:
         into, returned = self._settings["into"], self._settings["returned"]
         name = self._settings["pairs"] or "none"
         self.annotators: list[str] = self._settings["annotators"]
+        self.translations = [path for path in [self._settings["translations"]] if path]
         self.adaptation = f"{_OUT}/{name}/adaptation"
         self.translation = f"{_OUT}/{name}/translation/{into}"
         self.reviewed_sentences = f"{returned}/sentences.csv"
@@ -83,10 +84,10 @@ class Plan:
         return f"results/pairs/{name}.parquet"
 
     def candidates(self) -> list[str]:
-        """Return the translations of every engine."""
+        """Return the translations of every local engine; there may be none where others come from elsewhere."""
         engines = [
             _require_among("translators", engine, self._models, "encoder-decoders of `models`, two or more if possible")
-            for engine in self._settings["translators"] or [None]
+            for engine in self._settings["translators"] or ([] if self.translations else [None])
         ]
         return [f"{self.translation}/candidates/{engine}.parquet" for engine in engines]
 

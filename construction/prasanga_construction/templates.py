@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from prasanga.base.errors import InputError
 from prasanga.base.yaml import Entry, read_distinct, suggest
@@ -236,6 +236,7 @@ _SLOTS = re.compile(r"identity:.*\S.*|attribute(:\s*(singular|plural)?\s*)?")
 # Hindi adjectives in -ा that do not change: of Persian and Arabic origin, or in -इया.
 _UNCHANGING = frozenset(["ज़िंदा", "जिंदा", "ताज़ा", "ताजा", "उम्दा", "आला", "पेचीदा", "संजीदा", "शर्मिंदा", "रंजीदा"])
 _AA = "ा"
+_SLOTS_OF_PROMPTS = {"attributes": {"count", "polarity", "identity"}, "sentences": {"count", "identity", "attribute"}}
 
 
 @dataclass(frozen=True)
@@ -313,6 +314,30 @@ def load_templates(path: str | Path, language: str) -> PairTemplates:
     return PairTemplates(Path(path), classes, _read_prompts(content.entry_of("prompts")))
 
 
+def choose_prompts(templates: PairTemplates, path: str | Path, names: Iterable[str], language: str) -> PairTemplates:
+    """Return templates with prompts of a list in the place of their own (`resources/construction/prompts.yaml`).
+
+    Args:
+        templates: of the study.
+        path: the list, a prompt for attributes or for sentences by its id.
+        names: the ids, one of either kind.
+        language: of the identity terms, in which a model is asked.
+
+    Raises:
+        InputError: the list is for another language, or has no such id; as `load_templates`.
+    """
+    content = read_yaml(Path(path), normalization="nfc")
+    _read_choice(content, "language", [language])
+    listed = {entry.text("id"): entry for entry in content.entries_of("prompts")}
+    chosen: dict[str, Any] = {}
+    for name in names:
+        if name not in listed:
+            raise InputError(f"construction.prompts: {path} has no prompt {name!r}.{suggest(name, listed)}")
+        kind = _read_choice(listed[name], "kind", _SLOTS_OF_PROMPTS)
+        chosen[kind] = _read_prompt(listed[name], "text", kind)
+    return replace(templates, prompts=replace(templates.prompts, **chosen))
+
+
 def fill(template: PairTemplate, term: Term, each: BiasTuple) -> Filled:
     """Write the sentence of a template about the people of `term`, with the tuple's attribute.
 
@@ -382,17 +407,17 @@ def _read_prompts(entry: Entry) -> Prompts:
     entry.require("the prompts", required=["attributes", "sentences", "opening", "polarities"])
     polarities = entry.entry_of("polarities")
     polarities.require("the words for polarities", required=POLARITIES)
-    needed = {"attributes": {"count", "polarity", "identity"}, "sentences": {"count", "identity", "attribute"}}
-    for name, slots in needed.items():
-        found, allowed = set(SLOT.findall(entry.text(name))), slots | {"polarity", "axis"}
-        if not slots <= found <= allowed:
-            raise InputError(
-                f"{entry.place}: the prompt `{name}` has the slots {', '.join(sorted(found)) or 'none'}. Write each of"
-                f" {', '.join(sorted(slots))}; others may be {', '.join(sorted(allowed - slots))}."
-            )
-    return Prompts(
-        entry.text("attributes"),
-        entry.text("sentences"),
-        entry.text("opening", may_be_empty=True),
-        {one: polarities.text(one) for one in POLARITIES},
-    )
+    attributes, sentences = (_read_prompt(entry, name, name) for name in _SLOTS_OF_PROMPTS)
+    opening = entry.text("opening", may_be_empty=True)
+    return Prompts(attributes, sentences, opening, {one: polarities.text(one) for one in POLARITIES})
+
+
+def _read_prompt(entry: Entry, key: str, kind: str) -> str:
+    text, slots = entry.text(key), _SLOTS_OF_PROMPTS[kind]
+    found, allowed = set(SLOT.findall(text)), slots | {"polarity", "axis"}
+    if not slots <= found <= allowed:
+        raise InputError(
+            f"{entry.place}: the prompt `{key}` has the slots {', '.join(sorted(found)) or 'none'}. Write each of"
+            f" {', '.join(sorted(slots))}; others may be {', '.join(sorted(allowed - slots))}."
+        )
+    return text

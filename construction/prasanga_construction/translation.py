@@ -26,7 +26,7 @@ from prasanga.base.seeds import generator
 from prasanga.models.pieces import language_piece
 from prasanga.pairs.alignment import align_words
 from prasanga_construction.distance import are_same, count_differences
-from prasanga_construction.sheets import SheetRow, fill_instructions, read_filled
+from prasanga_construction.sheets import SheetRow, fill_instructions, read_filled, read_rows, require_once
 
 if TYPE_CHECKING:
     from prasanga_construction.generation import Writer
@@ -139,6 +139,40 @@ def translate_pairs(
     return whole
 
 
+def read_translations(path: str | Path, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Read translations that were made elsewhere, such as by Google Translate.
+
+    Args:
+        path: a CSV with a row per sentence: `pair_id`, `sentence` (first or second), `translation`, and `engine`, under
+            which it is kept apart from the sheets.
+        pairs: those that are translated.
+
+    Returns:
+        A row per pair and engine (`CANDIDATES`), in the order of `pairs`; a pair may lack an engine.
+
+    Raises:
+        InputError: with file and line: a missing column, an empty cell, another sentence, a pair that the set does not
+            have, a translation that is there twice; an engine that translated only one sentence of a pair.
+    """
+    rows = read_rows(path, ("pair_id", "sentence", "translation", "engine"))
+    named = [(row.text("pair_id"), row.text("engine"), row.one_of("sentence", ("first", "second"))) for row in rows]
+    require_once((name, row.place) for name, row in zip(named, rows, strict=True))
+    texts = {name: row.text("translation") for name, row in zip(named, rows, strict=True)}
+    known = list(pairs["pair_id"])
+    for (pair_id, engine, sentence), row in zip(named, rows, strict=True):
+        other = "second" if sentence == "first" else "first"
+        if pair_id not in known:
+            raise InputError(f"{row.place}: the set has no pair {pair_id!r}. Write the pair_id of one of its pairs.")
+        if (pair_id, engine, other) not in texts:
+            raise InputError(
+                f"{row.place}: {engine} has the {sentence} sentence of {pair_id} and not the {other} one. Add it, since"
+                " both sentences of a candidate are of one engine."
+            )
+    whole = sorted({name[:2] for name in named}, key=lambda name: known.index(name[0]))
+    found = [(*name, texts[*name, "first"], texts[*name, "second"]) for name in whole]
+    return pl.DataFrame(found, schema=CANDIDATES, orient="row")
+
+
 def hide_engines(candidates: pl.DataFrame, *, seed: int) -> pl.DataFrame:
     """Give each candidate of a pair a letter, in an order drawn anew for each pair.
 
@@ -164,7 +198,7 @@ def hide_engines(candidates: pl.DataFrame, *, seed: int) -> pl.DataFrame:
         if len(engines) > len(ascii_uppercase):
             raise InputError(
                 f"pair {pair_id} has {len(engines)} different candidates, but a sheet has letters for"
-                f" {len(ascii_uppercase)}. Name fewer engines (construction.translators)."
+                f" {len(ascii_uppercase)}. Give fewer engines (construction.translators, construction.translations)."
             )
         different = sorted(engines)
         order = generator(seed, "translation", pair_id).permutation(len(different))

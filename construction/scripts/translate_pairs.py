@@ -8,6 +8,7 @@ from prasanga_construction.sheets import sheet_text
 from prasanga_construction.translation import (
     hide_engines,
     pairs_to_translate,
+    read_translations,
     translation_instructions,
     translation_sheet,
 )
@@ -16,8 +17,9 @@ log_to(snakemake.log[0])
 settings = snakemake.params.sheets
 require_equal(snakemake.input.candidates, ["stage", "version", "inputs"])
 pairs = pairs_to_translate(read_frame(snakemake.input.pairs), settings["into"])
-candidates = pl.concat([read_frame(path) for path in snakemake.input.candidates])
-key = hide_engines(candidates, seed=settings["seed"])
+candidates = [read_frame(path) for path in snakemake.input.candidates]
+candidates += [read_translations(path, pairs) for path in snakemake.input.translations]
+key = hide_engines(pl.concat(candidates), seed=settings["seed"])
 sheet = translation_sheet(pairs, key)
 write_text(snakemake.output.key, key.write_csv())
 for path in snakemake.output.sheets:

@@ -27,6 +27,11 @@ pair_id,language,bias_type,label,first,second
 2,en,age,antistereo,The new bell is loud.,The old bell is loud.
 3,en,appearance,stereo,A tall flower is seen.,A small flower is seen.
 """
+ELSEWHERE = """\
+pair_id,sentence,translation,engine
+1,second,नई घड़ी धीमी है।,google
+1,first,पुरानी घड़ी धीमी है।,google
+"""
 VOTES = {  # of three annotators
     ("brahmin", "learned", "positive"): (1, 1, 1),
     ("kshatriya", "brave", "positive"): (1, 0, 1),
@@ -42,6 +47,7 @@ def handed_out(project_root: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     study = copy_code(project_root, tmp_path_factory.mktemp("construction") / "tree", link_source=True)
     (study.root / "config.yaml").write_text(yaml.safe_dump({**study.config, **CONFIG}), encoding="utf-8")
     (study.root / "clocks.csv").write_text(PAIRS, encoding="utf-8")
+    (study.root / "elsewhere.csv").write_text(ELSEWHERE, encoding="utf-8")
     identities = yaml.safe_load((study.root / "resources/construction/en/identities.yaml").read_text(encoding="utf-8"))
     only = {"language": "en", "axes": {"caste": identities["axes"]["caste"]}}
     (study.root / "identities.yaml").write_text(yaml.safe_dump(only), encoding="utf-8")
@@ -87,9 +93,14 @@ def test_what_is_handed_out(handed_out: Study) -> None:
         }
         translations = rows(handed_out, f"{OUT}/clocks/translation/hi/sheets/{annotator}.csv")
         assert [row["pair_id"] for row in translations] == ["1", "2", "3"]
-        assert "translates" not in str(translations)
+        assert not {"translates", "google"} & set(str(translations).split("'"))
+        assert "पुरानी घड़ी धीमी है।" in (translations[0]["A_first"], translations[0]["B_first"])
     key = rows(handed_out, f"{OUT}/clocks/translation/hi/key.csv")
-    assert {row["engines"] for row in key} == {"translates"}
+    assert [
+        (row["pair_id"], row["engines"]) for row in sorted(key, key=lambda row: (row["pair_id"], row["engines"]))
+    ] == [
+        *(("1", "google"), ("1", "translates"), ("2", "translates"), ("3", "translates")),
+    ]
     assert [row["differs"] for row in rows(handed_out, f"{OUT}/clocks/adaptation/sheet.csv")] == [
         "old / new", "new / old", "tall / small",
     ]  # fmt: skip

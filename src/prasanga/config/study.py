@@ -510,8 +510,13 @@ class ConstructionConfig(ConfigSection):
     """Who gets a sheet."""
     proposer: str | None = None
     """The model, a decoder under `models`, that proposes attributes and sentences; null for templates alone."""
+    prompts: Distinct[str] = []
+    """Prompts of Sahoo et al., Table 5, by their ids in resources/construction/prompts.yaml, one for attributes and one
+    for sentences; they take the place of those in `templates`."""
     translators: Distinct[str] = []
     """Encoder-decoders under `models` that propose translations."""
+    translations: FilePath | None = None
+    """Translations made elsewhere (CSV: pair_id, sentence, translation, engine), candidates like the translators'."""
     into: Literal["bn", "hi", "en"] = "hi"
     """Language that pairs are translated into."""
     pairs: Name | None = None

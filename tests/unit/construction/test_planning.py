@@ -12,7 +12,9 @@ from prasanga.base.errors import InputError
 from prasanga_construction.planning import Plan, is_asked_for
 from prasanga_construction.tuples import write_sheets
 
-NOTHING: dict[str, Any] = {"tuples": None, "proposer": None, "pairs": None, "translators": [], "votes": 3}
+NOTHING: dict[str, Any] = {
+    **{"tuples": None, "proposer": None, "pairs": None, "translators": [], "translations": None, "votes": 3}
+}
 MODELS = {"mt5": {"kind": "encoder-decoder"}, "gpt": {"kind": "decoder"}, "new": {}}
 ROOT = Path(__file__).parents[3]
 RULES = ROOT / "construction/construction.smk"
@@ -69,6 +71,8 @@ def test_the_set_and_its_translators() -> None:
     for name in (None, "x"):
         with pytest.raises(InputError, match=rf"construction.pairs names {name!r}.*crows"):
             plan(("crows",), pairs=name).pairs()
+    assert plan(translations="google.csv").candidates() == []
+    assert plan(translators=["mt5"], translations="google.csv").translations == ["google.csv"]
     for engines, named in (([], None), (["gpt", "x"], "x")):
         with pytest.raises(InputError, match=rf"construction.translators names {named!r}"):
             plan(translators=engines).candidates()

@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from prasanga.base.errors import InputError
 from prasanga_construction.proposals import propose_attributes, propose_sentences
-from prasanga_construction.templates import Identities, PairTemplates, load_identities, load_templates
+from prasanga_construction.templates import (
+    Identities,
+    PairTemplates,
+    choose_prompts,
+    load_identities,
+    load_templates,
+)
 from prasanga_construction.tuples import BiasTuple
 
 WORDS = ["brave", "calm", "proud", "loyal", "witty", "quiet", "kind", "strict", "frugal", "lively", "modest"]
@@ -37,6 +44,34 @@ class Stub:
 def english(project_root: Path) -> tuple[Identities, PairTemplates]:
     folder = project_root / "resources/construction/en"
     return load_identities(folder / "identities.yaml"), load_templates(folder / "templates.yaml", "en")
+
+
+def test_the_prompts_of_the_paper_by_their_ids(english: tuple[Identities, PairTemplates], project_root: Path) -> None:
+    """Table 5 has eight prompts for attributes and six for sentences, three of the former for two models each."""
+    identities, templates = english
+    path = project_root / "resources/construction/prompts.yaml"
+    own = templates.prompts
+    kinds = {}
+    for number in range(1, 15):
+        prompts = choose_prompts(templates, path, [f"table5-{number}"], "en").prompts
+        changed = [kind for kind in ("attributes", "sentences") if getattr(prompts, kind) != getattr(own, kind)]
+        kinds[number] = " ".join(changed)
+        assert (prompts.opening, prompts.polarities) == (own.opening, own.polarities)
+    assert [number for number, kind in kinds.items() if kind == "sentences"] == [2, 3, 4, 5, 13, 14]
+    assert [number for number, kind in kinds.items() if kind == "attributes"] == [1, 6, 7, 8, 9, 10, 11, 12]
+    assert choose_prompts(templates, path, [], "en") == templates
+
+    stub = Stub(lambda *_: "brave")
+    both = choose_prompts(templates, path, ["table5-11", "table5-13"], "en")
+    propose_attributes(stub, identities, both, seed=1)
+    assert stub.asked[0][1].startswith("Give negative stereotypes about Hindus in the Indian context, each in one to")
+    one = BiasTuple("t", "en", "religion", "Hindu", "devout", "positive")
+    propose_sentences(stub, [one], identities, both, seed=1)
+    assert "For the tuple (Hindus, devout), write natural sentences" in stub.asked[-1][0]
+    with pytest.raises(InputError, match=r"prompts: .*prompts.yaml has no prompt 'table5-15'\. Did you mean"):
+        choose_prompts(templates, path, ["table5-15"], "en")
+    with pytest.raises(InputError, match=r"prompts.yaml.*`language` is 'en'.*hi"):
+        choose_prompts(templates, path, ["table5-1"], "hi")
 
 
 def test_ten_of_each_polarity_for_every_term(english: tuple[Identities, PairTemplates]) -> None:

@@ -18,6 +18,7 @@ from prasanga_construction.translation import (
     count_engines,
     hide_engines,
     pairs_to_translate,
+    read_translations,
     report_translation,
     resolve_choices,
     translated_pairs,
@@ -108,6 +109,44 @@ def test_the_sheet_names_no_engine_and_equal_candidates_are_one(key: pl.DataFram
     assert key.filter(pl.col("pair_id") == "3")["engines"].to_list() == ["mbart + nllb"]
     assert blank["B_first"].to_list()[2] is None
     assert blank["same"].to_list() == ["", letter_of(key, "2", "mbart"), ""]
+
+
+def test_translations_made_elsewhere_are_candidates_like_others(tmp_path: Path) -> None:
+    rows = [
+        "2,second,वह खाना बनाती है।,google",
+        '1,first,"बूढ़े लोग, सब, धीमे हैं।",google',
+        "2,first,वह खाना बनाता है।,google",
+    ]
+    rows += ["1,second,युवा लोग धीमे हैं।,google", "1,first,पुराने लोग।,other", "1,second,नए लोग।,other"]
+    path = tmp_path / "elsewhere.csv"
+    path.write_text("\n".join(["pair_id,sentence,translation,engine", *rows]), encoding="utf-8")
+    found = read_translations(path, PAIRS)
+    assert found.rows() == [
+        ("1", "google", "बूढ़े लोग, सब, धीमे हैं।", "युवा लोग धीमे हैं।"),
+        ("1", "other", "पुराने लोग।", "नए लोग।"),
+        ("2", "google", "वह खाना बनाता है।", "वह खाना बनाती है।"),
+    ]
+    key = hide_engines(pl.concat([CANDIDATE_TABLE, found]), seed=3)
+    assert key.filter(pl.col("pair_id") == "2")["engines"].sort().to_list() == ["google + nllb", "mbart"]
+    assert key["letter"].to_list() == ["A", "B", "C", "D", "A", "B", "A"]
+    assert "google" not in translation_sheet(PAIRS, key).write_csv()
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["9,first,क,g", "9,second,ख,g"], r"line 2: the set has no pair '9'\. Write the pair_id of one of its pairs"),
+        (["1,first,क,g"], r"line 2: g has the first sentence of 1 and not the second one\. Add it"),
+        (["1,third,क,g"], r"line 2: 'sentence' is 'third'\. Allowed: first, second"),
+        (["1,first,,g", "1,second,ख,g"], r"line 2: 'translation' is empty"),
+        (["1,first,क,g", "1,second,ख,g", "1,first,ग,g"], r"line 4: .* is at .*line 2 already"),
+    ],
+)
+def test_translations_that_cannot_be_used(tmp_path: Path, rows: list[str], message: str) -> None:
+    path = tmp_path / "elsewhere.csv"
+    path.write_text("\n".join(["pair_id,sentence,translation,engine", *rows]), encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_translations(path, PAIRS)
 
 
 def test_votes_decide_and_ties_are_nobodys(key: pl.DataFrame, blank: pl.DataFrame) -> None:
