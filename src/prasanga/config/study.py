@@ -18,6 +18,7 @@ from prasanga.config.values import (
     NUMBER,
     PAPER,
     Above0,
+    Annotator,
     AtLeast2,
     Buckets,
     Count,
@@ -459,8 +460,7 @@ class LogProbabilityConfig(ConfigSection):
     categories: Distinct[str] = []
     """Categories that are measured by log-probability; none by default."""
     templates: FilePath | None = None
-    """Templates by category; null for resources/templates/<language>/log_probability.yaml. The notebook of Sadhu et
-    al. (*.ipynb) has words as well, which take the place of the lexicon's (docs/methods.md)."""
+    """Templates by category, or the notebook of Sadhu et al. with its words (docs/methods.md); null for our own."""
     exchanged: Distinct[str] = []
     """Categories whose targets and attributes change places, as the authors of the Bangla paper did with C6 to C9."""
     traits: Distinct[FilePath] = []
@@ -502,21 +502,16 @@ class ConstructionConfig(ConfigSection):
     """Templates of sentences (YAML); null for resources/construction/<language>/templates.yaml."""
     votes: Positive = 2
     """Annotators who must call a tuple stereotypical."""
-    annotators: Distinct[Annotated[str, Field(pattern=r"^[\w-]+$", max_length=100, examples=["annotator-1"])]] = [
-        "annotator-1",
-        "annotator-2",
-        "annotator-3",
-    ]
+    annotators: Distinct[Annotator] = ["annotator-1", "annotator-2", "annotator-3"]
     """Who gets a sheet."""
     proposer: str | None = None
     """The model, a decoder under `models`, that proposes attributes and sentences; null for templates alone."""
     prompts: Distinct[str] = []
-    """Prompts of Sahoo et al., Table 5, by their ids in resources/construction/prompts.yaml, one for attributes and one
-    for sentences; they take the place of those in `templates`."""
+    """Ids of prompts in resources/construction/prompts.yaml, which take the place of those in `templates`."""
     translators: Distinct[str] = []
     """Encoder-decoders under `models` that propose translations."""
     translations: FilePath | None = None
-    """Translations made elsewhere (CSV: pair_id, sentence, translation, engine), candidates like the translators'."""
+    """Translations made elsewhere (CSV), candidates like those of `translators`."""
     into: Literal["bn", "hi", "en"] = "hi"
     """Language that pairs are translated into."""
     pairs: Name | None = None
