@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from prasanga.extras.claims import CLAIMS_SCHEMA, judge_claims
-from prasanga.report.comparison import mode_of_printed, read_percentages, read_published
+from prasanga.report.comparison import PAPERS, mode_of_printed, read_percentages, read_published
 from prasanga.schema import TABLES
 
 MEASURED = dict.fromkeys(("measured", "ci_low", "ci_high", "p_draws", "p_sentences"), pl.Float64)
@@ -85,6 +85,19 @@ def test_what_the_papers_say_by_their_own_tables(
     for name, (verdict, numbers) in counted.items():
         assert (name, found[name]["by_the_paper"]) == (name, verdict)
         assert found[name]["printed"].startswith(numbers)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_study_with_the_printed_numbers_comes_to_the_same_verdicts(
+    published: Path, paper: str, tmp_path: Path
+) -> None:
+    number = pl.when(pl.col("bound").is_null()).then("published").otherwise(0.0)
+    p = pl.when(pl.col("significant")).then(0.001).otherwise(0.9)
+    cells = printed_cells(published, paper).with_columns(measured=number, ci_low=number, ci_high=number, p_draws=p)
+    claims = judge_claims(published, paper, cells, tmp_path)
+    told = claims.filter(pl.col("by_the_paper") != "cannot be told", ~pl.col("id").str.contains("corrected"))
+    assert len(told) >= {"sadhu2024": 14, "sahoo2024": 28}[paper]
+    assert told["by_ours"].to_list() == told["by_the_paper"].to_list()
 
 
 def judge(
