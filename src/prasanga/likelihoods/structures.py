@@ -18,8 +18,10 @@ import regex
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import read_frame, remade_by, require_columns
+from prasanga.base.places import exists, place
 from prasanga.base.seeds import generator
 from prasanga.base.yaml import Entry, read_text, suggest
+from prasanga.lexicon.loading import load_lexicon
 from prasanga.lexicon.model import AUTHORS_LANGUAGE as LANGUAGE
 from prasanga.lexicon.model import Lexicon, read_yaml, spelling_of
 from prasanga.lexicon.templates import SentenceTemplate, read_entry_sentence, read_sentence
@@ -115,7 +117,11 @@ def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.Da
                 f"{file}: `language` is {found!r}, but the word lists are for {lexicon.language!r}. Name files of that"
                 " language under `log_probability`."
             )
-    known = {stimulus.name for stimulus in lexicon.stimuli}
+    known, asked = {stimulus.name for stimulus in lexicon.stimuli}, {term for group in GROUPS for term in terms[group]}
+    if not asked <= known and exists(shipped := f"resources/stimuli/{language}"):  # the authors' lists lack some terms
+        groups = place(f"resources/suffix_groups/{language}.yaml")
+        lexicon = load_lexicon(place(shipped), groups, normalization=lexicon.normalization)
+        known = {stimulus.name for stimulus in lexicon.stimuli}
     if missing := [term for group in GROUPS for term in terms[group] if term not in known]:
         raise InputError(
             f"{path}: the terms {', '.join(missing)} are no stimuli of the study's word lists, so they cannot be"

@@ -118,6 +118,15 @@ HEAD = ",".join(
 ROW = "ভীরু,রা,,।,রা,বেশ,হয়।,দের,মধ্যে থাকে।,-তা,রা এমন।,লোকে বলে,আর,,,"
 
 
+def test_word_lists_without_the_terms_leave_them_to_ours(project_root: Path, lexicon: Lexicon) -> None:
+    """As those of the authors, who list four of the eight."""
+    resources = project_root / "resources"
+    words = project_root / "tests/golden/versions/words"
+    others = load_lexicon(words, words.parent / "groups.yaml", normalization=lexicon.normalization)
+    given = resources / "templates/bn/structures.yaml", [resources / "traits/bn/negative.yaml"]
+    assert fill(*given, others).equals(fill(*given, lexicon))
+
+
 def test_the_authors_layout_is_put_together_as_their_program_does(write: Write, lexicon: Lexicon) -> None:
     path = write("negative_small.csv", f"{HEAD}\n{ROW}\n")
     language, (trait,) = read_traits(path)
