@@ -206,8 +206,8 @@ def has_word(trait: str, text: str) -> bool:
 def _read_drawn(path: str | None, language: str) -> dict[tuple[str, str], tuple[SentenceTemplate, str, bool]]:
     """Return the drawn sentences by structure and trait, each with its origin and whether tables may have it."""
     found = {}
-    for trait, text, origin, licence, *place in read_frame(path).rows() if path else ():
-        sentence = read_sentence(text, name="S5", place=", byte ".join(map(str, place)), language=language)
+    for trait, text, origin, licence, *source in read_frame(path).rows() if path else ():
+        sentence = read_sentence(text, name="S5", place=", byte ".join(map(str, source)), language=language)
         found["S5", trait] = sentence, origin, licence is not None
     return found
 
