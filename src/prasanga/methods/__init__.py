@@ -1,15 +1,17 @@
 """The methods that a study can measure, one record each: what asks for a method, what its jobs run on, its tables.
 
 Rules, downloads, page and cards take names, labels, paths and families of tests from here. To add a method, write the
-function that measures it, a rule, and a record here. `tables.tsv` lists the tables that not every method of word
-associations has. This package imports nothing of ours, and is quick to import.
+function that measures it, a rule, and a record in `methods.tsv`: the attributes of `Method`, with `yes` or nothing for
+flags, and whether its words are in templates (`by_template`) and biases of known size are planted in its vectors or
+scores (`has_strength`). `tables.tsv` lists the tables that not every method of word associations has. This package
+imports nothing of ours, and is quick to import.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -96,119 +98,42 @@ def _read_entry(config: Mapping[str, Any], key: str) -> Any:
     return found
 
 
-_STRENGTH = "calibration.repetitions"
-
-_LISTED: dict[str, list[Table]] = {}
-with Path(__file__).with_name("tables.tsv").open(encoding="utf-8") as _file:
-    _row: dict[str, Any]
-    for _row in csv.DictReader(_file, delimiter="\t"):
-        _LISTED.setdefault(_row.pop("method"), []).append(Table(**_row))
+def _read_rows(name: str) -> list[dict[str, Any]]:
+    with Path(__file__).with_name(name).open(encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def _of_words(
-    name: str, label: str, stage: Stage, *, by_template: bool = False, has_strength: bool = False, **more: Any
-) -> Method:
-    """Return a method that measures word associations: its tables are its estimates, each word, and those listed.
-
-    Args:
-        name: of the method.
-        label: what it is called within a sentence.
-        stage: the stage that measures it.
-        by_template: whether its words are in templates, with the effect in each.
-        has_strength: whether biases of known size are planted in its vectors or scores.
-        more: of the method.
-    """
+def _list_word_tables(name: str, label: str, stage: Stage, *, by_template: str, has_strength: str) -> Iterator[Table]:
+    """Yield the tables that methods of word associations have alike, of estimates, words, templates and strength."""
+    yield Table(name, f"{stage}/{name}", f"{name}_estimates.csv", f"{label}, every estimate with all its columns")
     words, templates, strength = f"{name}_words", f"{name}_templates", f"{name}_strength"
-    said = f"{label}, every estimate with all its columns"
-    tables = [Table(name, f"{stage}/{name}", f"{name}_estimates.csv", said)]
     said = f"{label}, associations of each word"
-    tables.append(Table(words, f"{stage}/{words}", f"{words}.parquet", said, on_page=name == "ceat"))
+    yield Table(words, f"{stage}/{words}", f"{words}.parquet", said, on_page=name == "ceat")
     if by_template:
         said = f"{label}, the effect in each template and without it"
-        tables.append(Table(templates, f"{stage}/{templates}", f"{templates}.csv", said, on_page=False))
+        yield Table(templates, f"{stage}/{templates}", f"{templates}.csv", said, on_page=False)
     if has_strength:
-        said, path = f"{label}, the strength of bias that would have been found", f"calibration/{name}"
-        tables.append(Table(strength, path, f"{strength}.csv", said, key=_STRENGTH))
-    called = f"{label[0].upper()}{label[1:]}"
-    return Method(name, called, stage, tables=(*tables, *_LISTED.get(name, ())), in_family=True, **more)
+        said, key = f"{label}, the strength of bias that would have been found", "calibration.repetitions"
+        yield Table(strength, f"calibration/{name}", f"{strength}.csv", said, key=key)
 
 
-CEAT = _of_words(
-    "ceat",
-    "CEAT",
-    "associations",
-    has_strength=True,
-    key="categories",
-    unit="embedded models",
-    docs="statistics.md",
-    published_as="ceat",
-)
+def _read_methods() -> Iterator[Method]:
+    listed: dict[str, list[Table]] = {}
+    for row in _read_rows("tables.tsv"):
+        listed.setdefault(row.pop("method"), []).append(Table(**{**row, "on_page": bool(row["on_page"])}))
+    for row in _read_rows("methods.tsv"):
+        name, label, stage = row.pop("name"), row.pop("label"), row.pop("stage")
+        others = {key: row.pop(key) for key in ("by_template", "has_strength")}
+        row |= {key: bool(row[key]) for key in ("in_family", "has_twins")}
+        tables = list(_list_word_tables(name, label, stage, **others)) if row["in_family"] else []
+        tables += listed.get(name, [])
+        yield Method(name, f"{label[0].upper()}{label[1:]}", stage, tables=tuple(tables), **row)
 
-SEAT = _of_words(
-    "seat",
-    "SEAT",
-    "associations",
-    by_template=True,
-    has_strength=True,
-    key="seat.categories",
-    unit="embedded models",
-    published_as="seat",
-    title="SEAT: words in bleached sentences",
-    about="Vectors of sentences such as \u201cThis is a flower\u201d, which say little but the word (May et al. 2019)."
-    " p_stimuli moves a word with all its sentences.",
-)
 
-WEAT = _of_words(
-    "weat",
-    "WEAT",
-    "associations",
-    has_strength=True,
-    key="static.vectors",
-    unit="vectors",
-    has_twins=False,
-    published_as="weat",
-    title="WEAT: static vectors",
-    about="One vector for each word, whatever stands around it (Caliskan et al. 2017).",
-)
-
-LOG_PROBABILITY = _of_words(
-    "log_probability",
-    "log-probability bias",
-    "likelihoods",
-    by_template=True,
-    has_strength=True,
-    key="log_probability.categories",
-    permuted="ab",
-    unit="masked models",
-    published_as="log_probability_bias",
-    title="Log-probability bias: masked words in templates",
-    about="How much likelier a model finds the words of the first target set than those of the second beside an"
-    " attribute word, less how much it does with that word masked (Kurita et al. 2019; Sadhu et al. 2024, section 3.3)."
-    " p_stimuli moves an attribute word with all its sentences, p_attributes the words of the target sets.",
-)
-
-STRUCTURES = Method(
-    "structures",
-    "Sentence structures",
-    "likelihoods",
-    "log_probability.traits",
-    "masked models",
-    (*_LISTED["structures"], replace(*_LISTED["drawn"], on_page=False)),
-)
-
-PAIRS = Method(
-    "pairs",
-    "Sentence pairs",
-    "likelihoods",
-    "pairs.sets",
-    "scored models",
-    tuple(_LISTED["pairs"]),
-    docs="pairs.md",
-    published_as="pairs",
-)
-
-METHODS = (CEAT, SEAT, WEAT, LOG_PROBABILITY, STRUCTURES, PAIRS)
+METHODS = tuple(_read_methods())
 """All methods, in the order of the page."""
+
+CEAT, SEAT, PAIRS = (next(each for each in METHODS if each.name == name) for name in ("ceat", "seat", "pairs"))
 
 FAMILY = tuple(method for method in METHODS if method.in_family)
 """The methods of word associations, whose tests together are the family for which p is corrected."""

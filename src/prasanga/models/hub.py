@@ -190,36 +190,19 @@ def _has_address(endpoint: str) -> bool:
 
 
 def _explain_refusal(name: str, revision: str | None, error: Exception) -> InputError:
-    page = f"https://huggingface.co/{name}"
-    match error:
-        case errors.GatedRepoError():
-            said = (
-                f"it is gated. Ask for access on {page}, then log in on this machine with `hf auth login` (or set"
-                " HF_TOKEN). Elsewhere, give the path of a folder that has the model"
-            )
-        case errors.LocalEntryNotFoundError() | errors.OfflineModeIsEnabled() | ConnectionError():
-            offline = "HF_HUB_OFFLINE is set" if constants.is_offline_mode() else "the hub cannot be reached"
-            return _explain_missing(
-                name,
-                f"the model{f' at revision {revision}' if revision else ''} is not in the cache"
-                f" {constants.HF_HUB_CACHE}, while {offline}. Fetch it where there is network, with"
-                f" `{download_command(name, revision)}`",
-            )
-        case errors.EntryNotFoundError():
-            said = (
-                "the repository has no config.json, so it is an adapter, a GGUF file or a model of another library"
-                f" (see {page}). Name the model that it was made from"
-            )
-        case errors.RepositoryNotFoundError() | errors.HFValidationError():
-            return _explain_missing(
-                name, "the hub has no model of this id (owner/name) that you may see (a private one needs a login)"
-            )
-        case _:
-            said = (
-                f"revision {revision or 'main'} cannot be fetched to {constants.HF_HUB_CACHE} ({reason(error)}). Look"
-                f" at {page}, or see what `{download_command(name, revision)}` says"
-            )
-    return InputError(f"model {name}: {said}.")
+    """Return why the hub gives no file, by the class of its error or the nearest one above."""
+    rows = {row["pattern"]: row for row in _ELSEWHERE if row["at"] in ("refused", "missing")}
+    row = next(rows[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in rows)
+    said = row["said"].format(
+        page=f"https://huggingface.co/{name}",
+        at=f" at revision {revision}" if revision else "",
+        revision=revision or "main",
+        cache=constants.HF_HUB_CACHE,
+        offline="HF_HUB_OFFLINE is set" if constants.is_offline_mode() else "the hub cannot be reached",
+        command=download_command(name, revision),
+        reason=reason(error),
+    )
+    return _explain_missing(name, said) if row["at"] == "missing" else InputError(f"model {name}: {said}.")
 
 
 def _explain_missing(name: str, why: str) -> InputError:
