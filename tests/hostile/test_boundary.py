@@ -110,16 +110,6 @@ def test_nothing_is_written_or_deleted_through_links(tmp_path: Path, name: str) 
             require_own_folders(study)
 
 
-def test_a_link_whose_name_cannot_be_typed_is_deleted_by_what_the_message_says(tmp_path: Path) -> None:
-    link = tmp_path / "logs/a\x1b[2J"
-    link.parent.mkdir()
-    link.symlink_to("/etc")
-    with pytest.raises(InputError, match=r"Delete the link: `find [^`]* -delete`\.$") as error:
-        require_own_folders(tmp_path)
-    subprocess.run(str(error.value).split("`")[1], shell=True, check=True)
-    assert not os.path.lexists(link)
-
-
 @pytest.mark.parametrize(
     ("name", "remedy"),
     [(".snakemake/pip-deployments", "Delete it: `rm -r {}`"), (".numba_config.yaml", "Move it to another folder")],

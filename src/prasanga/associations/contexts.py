@@ -63,7 +63,6 @@ from prasanga.associations.vectors import (
     mean_direction,
     to_floating,
 )
-from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of
 from prasanga.schema import Reason
 from prasanga.stats.crossed import CrossedScores, leave_one_out, variance_components
@@ -350,12 +349,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
     def _read_ids(self, word: str) -> list[str]:
         """Return the ids of a stimulus's occurrences; its vectors are read only if nothing else has the ids."""
         known = getattr(self.vectors, "ids", None)
-        ids = list(known(word) if known else self.vectors[word][0])
-        if len(set(ids)) != len(ids):
-            raise InputError(
-                f"{self.whose}, {word}: {len(ids)} vectors of {len(set(ids))} occurrences. Embed it again."
-            )
-        return ids
+        return list(known(word) if known else self.vectors[word][0])
 
     def _select_rows(self, word: str, wanted: Collection[str]) -> IndexArray:
         """Return the rows of a word whose occurrences are `wanted`, in the order of their ids."""

@@ -550,8 +550,6 @@ def _order_sentences(
     """Return the checked vectors of a word, in the order of the templates, and the templates' places."""
     whose = f"{model}, {word}"
     array = to_array(whose, vectors, VECTORS)
-    if len(set(ids)) != len(ids):
-        raise InputError(f"{whose}: {len(ids)} vectors of {len(set(ids))} sentences. Embed its sentences again.")
     for sentence in ids:
         if sentence not in listed:
             raise InputError(

@@ -32,7 +32,7 @@ _BUFFER = 1 << 20
 _PIECE = 1 << 12  # compressed bytes at a time: 16 kB of text as a rule
 _LARGEST_WINDOW = 1 << 31  # of `zstd --long=31`, which large public corpora use; the library's default is 128 MB
 _LONGEST_CELL = 1 << 28  # characters; the default of the csv module is 2^17, less than many documents
-_DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
+_STRICT, _DECODER = json.JSONDecoder(), json.JSONDecoder(strict=False)  # the strict one refuses NUL and tabs in strings
 
 
 class _Compression(NamedTuple):
@@ -285,7 +285,7 @@ def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
     text = text.lstrip()
     if not text.startswith(("{", "[")):
         return None
-    objects = [_is_object(line) for line in lines if line.strip()]
+    objects = [_is_json(line, dict) for line in lines if line.strip()]
     if 2 * sum(objects) > len(objects):
         return "jsonl"
     if objects and all(_PYTHON.fullmatch(line) for line in lines[:100] if line.strip()):
@@ -305,9 +305,9 @@ def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
     return "jsonl" if text[0] == "{" and not objects and not at else "json"
 
 
-def _is_object(line: str) -> bool:
+def _is_json(line: str, kind: type, decoder: json.JSONDecoder = _DECODER) -> bool:
     try:
-        return isinstance(_DECODER.decode(line), dict)
+        return isinstance(decoder.decode(line), kind)
     except (ValueError, RecursionError):
         return False
 
@@ -365,7 +365,12 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
     if tokens and all(map((_TOKEN_PLUS if has_texts else _TOKEN).fullmatch, tokens)):
         return Content("conllu" if has_texts else "tokens")
     first = rows[0] if rows else ""
-    if len(rows) > 1 and not endings & _TABLES and first != f'"{field}"' and all(map(_is_string, rows)):
+    if (
+        len(rows) > 1
+        and not endings & _TABLES
+        and first != f'"{field}"'
+        and all(_is_json(row, str, _STRICT) for row in rows)
+    ):
         return Content("json")
     names = [cell.strip(" \"'") for cell in re.split(r"[,;\t|]", first)] if first[:1] != "|" else []  # of Markdown
     is_named = field in names or len(_NAMES & {*names}) > 1
@@ -392,13 +397,6 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
             sizes = [sum(map(len, column)) for column in zip(*cells, strict=True)]
             return Content("columns", detail=str(sizes.index(max(sizes)) + 1))
     return Content("text")
-
-
-def _is_string(row: str) -> bool:
-    try:
-        return row.lstrip().startswith('"') and isinstance(json.loads(row), str)
-    except ValueError:
-        return False
 
 
 def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:

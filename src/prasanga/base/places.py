@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple, TypeVar
 
-from prasanga.base.errors import InputError, printable
+from prasanga.base.errors import InputError
 
 PAGE, SUMMARY = Path("results/report/index.html"), Path("results/summary.json")
 SHIPPED = ".snakemake/prasanga/shipped"
@@ -266,9 +266,6 @@ def require_own_folders(study: Path) -> None:
         elif link not in ours and study / _MERGED not in link.parents:
             remedy = f"rm {shlex.quote(str(link))}"
             mark = f", or, if you made it, type `touch {shlex.quote(str(link / _MARK))}` once" if link.is_dir() else ""
-            if printable(remedy) != remedy:  # what is shown of its name is no name of a file
-                above = next(str(path) for path in link.parents if printable(str(path)) == str(path))
-                remedy, mark = f"find {shlex.quote(above)} -xdev -type l -inum {link.lstat().st_ino} -delete", ""
             raise InputError(
                 f"{link} is a link to {os.path.realpath(link)}, and a run writes and deletes there. Delete the link:"
                 f" `{remedy}`{mark}."

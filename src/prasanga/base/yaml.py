@@ -10,14 +10,14 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from errno import EINVAL
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import yaml
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.formats import walk_json
+from prasanga.base.formats import open_file, walk_json
 
 try:
     from yaml import CSafeLoader as _SafeLoader
@@ -112,20 +112,14 @@ def read_text(path: Path, *, newline: str | None = None) -> str:
     Raises:
         InputError: no such file, not UTF-8, or it cannot be read.
     """
+    if path.exists() and not path.is_file():  # a pipe would never end
+        raise InputError(f"{path}: it is a folder, a pipe or a device. Name a file.")
     try:
-        if path.exists() and not path.is_file():  # a pipe would never end
-            raise OSError(EINVAL, "it is a folder, a pipe or a device")
-        with path.open(encoding="utf-8-sig", newline=newline) as file:
+        with TextIOWrapper(open_file(path), encoding="utf-8-sig", newline=newline) as file:
             return file.read()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file. Check the path in the config or on the command line.") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise InputError(f"{path}, line {line}: not UTF-8. Save the file as UTF-8.") from None
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be read ({error.strerror}). Let yourself read it, or name another file in the config."
-        ) from None
 
 
 def read_json_objects(path: Path) -> list[dict[str, Any]]:

@@ -97,23 +97,15 @@ class LoadedModel:
     dtype: str
 
 
-def load_model(
-    model: str | Path,
-    *,
-    revision: str | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    options: ModelOptions = NO_OPTIONS,
-) -> LoadedModel:
+def load_model(model: str | Path, **how: Any) -> LoadedModel:
     """Load tokenizer and base encoder of `model`.
 
     Args:
         model: a folder, or the id of a model of the hub (`owner/name`).
-        revision: branch, tag or commit of the hub; not for folders.
-        device: `auto` (a free CUDA card if there is one and `options.cards` is not 0, else the CPU), `cpu`, `cuda` or
-            `cuda:<number>`.
-        dtype: `auto` (bfloat16 on CUDA cards that have it, else float32), `float32`, `bfloat16` or `float16`.
-        options: see `ModelOptions`.
+        **how: `revision`: branch, tag or commit of the hub, not for folders. `device`: `auto` (a free CUDA card if there
+            is one and `options.cards` is not 0, else the CPU), `cpu`, `cuda` or `cuda:<number>`. `dtype`: `auto`
+            (bfloat16 on CUDA cards that have it, else float32), `float32`, `bfloat16` or `float16`. `options`: see
+            `ModelOptions`.
 
     Raises:
         InputError: the model is not there or not of the kind asked for, has no fast tokenizer, no weights that may be
@@ -121,7 +113,7 @@ def load_model(
             vocabulary than its tokenizer, or does not fit into memory; an unknown device, dtype or option of the
             tokenizer.
     """
-    loaded = load_part(model, head=False, revision=revision, device=device, dtype=dtype, options=options)
+    loaded = load_part(model, head=False, **how)
     loaded.encoder.config.use_cache = False
     return replace(loaded, config=text_config(loaded.config))
 

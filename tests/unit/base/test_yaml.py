@@ -58,5 +58,5 @@ def test_files_that_are_no_text_are_refused(tmp_path: Path, content: bytes | Non
     with pytest.raises(InputError, match=message):
         read_text(tmp_path / "c.yaml")
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match=r"cannot be read \(it is a folder, a pipe or a device\)"):
+    with pytest.raises(InputError, match="it is a folder, a pipe or a device"):
         read_text(tmp_path / "pipe")
