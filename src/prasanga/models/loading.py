@@ -102,8 +102,8 @@ def load_model(model: str | Path, **how: Any) -> LoadedModel:
 
     Args:
         model: a folder, or the id of a model of the hub (`owner/name`).
-        **how: `revision`: branch, tag or commit of the hub, not for folders. `device`: `auto` (a free CUDA card if there
-            is one and `options.cards` is not 0, else the CPU), `cpu`, `cuda` or `cuda:<number>`. `dtype`: `auto`
+        **how: `revision`: branch, tag or commit of the hub, not for folders. `device`: `auto` (a free CUDA card if
+            there is one and `options.cards` is not 0, else the CPU), `cpu`, `cuda` or `cuda:<number>`. `dtype`: `auto`
             (bfloat16 on CUDA cards that have it, else float32), `float32`, `bfloat16` or `float16`. `options`: see
             `ModelOptions`.
 
