@@ -13,11 +13,8 @@ report: "workflow/report/workflow.rst"
 container: "containers/prasanga.sif"
 
 
-# The config, completed and checked, and the plan of the study: STUDY, SETTINGS, FILES.
+# The config, completed and checked: WRITTEN, and of each language STUDIES.
 include: "rules/common.smk"
-
-
-from prasanga_construction.planning import is_asked_for
 
 
 rule all:
@@ -27,48 +24,52 @@ rule all:
         lambda wildcards: [*REPORT, *TABLES_OF_STUDY],
 
 
-include: "rules/lexicon.smk"
+if len(STUDIES) > 1:
 
+    include: "rules/languages.smk"
 
-if STUDY.computed:
+else:
 
-    include: "rules/sentences.smk"
-    include: "rules/samples.smk"
-    include: "rules/models.smk"
+    # The plan of the study: STUDY, SETTINGS, FILES.
+    include: "rules/study.smk"
+    include: "rules/lexicon.smk"
 
-    if TRAINED:
-        if not IS_CHECKOUT:
-            raise WorkflowError(
-                f"models.{TRAINED[0]}: `train` makes a tiny model for tests, in a clone of the project only. Write"
-                " `path` or `package` instead."
-            )
+    if STUDY.computed:
 
-        include: "calibration/calibration.smk"
+        include: "rules/sentences.smk"
+        include: "rules/samples.smk"
+        include: "rules/models.smk"
 
-    if is_asked_for(config["construction"], sys.argv, INSTALLATION / "construction/construction.smk"):
+        if TRAINED:
+            if not IS_CHECKOUT:
+                raise WorkflowError(
+                    f"models.{TRAINED[0]}: `train` makes a tiny model for tests, in a clone of the project only. Write"
+                    " `path` or `package` instead."
+                )
 
-        include: "construction/construction.smk"
+            include: "calibration/calibration.smk"
 
+        if is_asked_for(config["construction"], sys.argv, INSTALLATION / "construction/construction.smk"):
 
-if not FROM_RESULTS:
+            include: "construction/construction.smk"
 
-    include: "rules/embeddings.smk"
-    include: "rules/static.smk"
-    include: "rules/pairs.smk"
-    include: "rules/associations.smk"
-    include: "rules/likelihoods.smk"
+    if not FROM_RESULTS:
 
-
-include: "rules/report.smk"
-include: "rules/groups.smk"
+        include: "rules/embeddings.smk"
+        include: "rules/static.smk"
+        include: "rules/pairs.smk"
+        include: "rules/associations.smk"
+        include: "rules/likelihoods.smk"
+    include: "rules/report.smk"
+    include: "rules/groups.smk"
 
 
 if FROM_RESULTS:
     # A job that is sent elsewhere reads the rules again, and does not know that only figures were asked for.
     workflow.localrules(*(rule.name for rule in workflow.rules))
 
-
-attach_fingerprints(workflow, INSTALLATION)
+if not IS_PART:
+    attach_fingerprints(workflow, INSTALLATION)
 
 for warning in filter(None, WARNINGS if workflow.is_main_process else []):
     print(f"Warning: {warning}", file=sys.stderr)

@@ -7,7 +7,7 @@ rule train_model:
         corpus=ancient(local_paths(STUDY.texts.whole_files())),
     output:
         multiext(
-            "results/models/{family}/",
+            "<results>/models/{family}/",
             "config.json",
             "model.safetensors",
             "tokenizer.json",
@@ -15,9 +15,9 @@ rule train_model:
             "training.json",
         ),
     log:
-        "logs/models/{family}.log",
+        "<logs>/models/{family}.log",
     benchmark:
-        "benchmarks/models/{family}.tsv"
+        "<benchmarks>/models/{family}.tsv"
     wildcard_constraints:
         family=name_in(TRAINED),
     params:

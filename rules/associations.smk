@@ -14,12 +14,12 @@ if STUDY.labels:
             # fixed draws index the contexts that all models have
             all_embeddings=FILES.fill(LISTS),
         output:
-            estimates=STUDY.embedded.paths("results/associations/ceat/{model}.parquet"),
-            words=STUDY.embedded.paths("results/associations/ceat/{model}.words.parquet"),
-            resamples=STUDY.embedded.paths("results/associations/ceat/{model}.resamples.parquet"),
-            convergence=STUDY.embedded.paths("results/associations/ceat/{model}.convergence.parquet"),
+            estimates=STUDY.embedded.paths("<results>/associations/ceat/{model}.parquet"),
+            words=STUDY.embedded.paths("<results>/associations/ceat/{model}.words.parquet"),
+            resamples=STUDY.embedded.paths("<results>/associations/ceat/{model}.resamples.parquet"),
+            convergence=STUDY.embedded.paths("<results>/associations/ceat/{model}.convergence.parquet"),
         log:
-            "logs/associations/ceat/{model}.log",
+            "<logs>/associations/ceat/{model}.log",
         wildcard_constraints:
             model=name_in(STUDY.embedded.jobs),
         params:
@@ -33,14 +33,14 @@ if STUDY.labels:
 rule measure_seat:
     """SEAT of every category in a model, and in its random copies."""
     input:
-        embeddings=STUDY.embedded.paths("results/embeddings/{model}/templates.json"),
-        sentences="results/samples/templates.parquet",
+        embeddings=STUDY.embedded.paths("<results>/embeddings/{model}/templates.json"),
+        sentences="<results>/samples/templates.parquet",
     output:
-        estimates=STUDY.embedded.paths("results/associations/seat/{model}.parquet"),
-        words=STUDY.embedded.paths("results/associations/seat/{model}.words.parquet"),
-        templates=STUDY.embedded.paths("results/associations/seat/{model}.templates.parquet"),
+        estimates=STUDY.embedded.paths("<results>/associations/seat/{model}.parquet"),
+        words=STUDY.embedded.paths("<results>/associations/seat/{model}.words.parquet"),
+        templates=STUDY.embedded.paths("<results>/associations/seat/{model}.templates.parquet"),
     log:
-        "logs/associations/seat/{model}.log",
+        "<logs>/associations/seat/{model}.log",
     wildcard_constraints:
         model=name_in(STUDY.embedded.jobs),
     params:
@@ -53,12 +53,12 @@ rule measure_seat:
 rule measure_weat:
     """WEAT of every category by one set of static vectors."""
     input:
-        "results/static/{vectors}.parquet",
+        "<results>/static/{vectors}.parquet",
     output:
-        estimates="results/associations/weat/{vectors}.parquet",
-        words="results/associations/weat/{vectors}.words.parquet",
+        estimates="<results>/associations/weat/{vectors}.parquet",
+        words="<results>/associations/weat/{vectors}.words.parquet",
     log:
-        "logs/associations/weat/{vectors}.log",
+        "<logs>/associations/weat/{vectors}.log",
     params:
         categories=STUDY.words.chosen["weat"],
         weat=lambda wildcards: SETTINGS.weat(wildcards.vectors),
@@ -70,12 +70,12 @@ rule measure_multiverse:
     """Every estimate under all choices that the vectors allow: denominators, layers, lengths, templates."""
     input:
         vectors=list(SETTINGS.multiverse()["sources"]),
-        sentences=["results/samples/templates.parquet"] if "seat" in GATHERED else [],
+        sentences=["<results>/samples/templates.parquet"] if "seat" in GATHERED else [],
     output:
-        parquet="results/associations/multiverse.parquet",
-        csv="results/associations/multiverse.csv",
+        parquet="<results>/associations/multiverse.parquet",
+        csv="<results>/associations/multiverse.csv",
     log:
-        "logs/associations/multiverse.log",
+        "<logs>/associations/multiverse.log",
     params:
         categories={method: STUDY.words.chosen[method] for method in ("ceat", "seat", "weat")},
         multiverse=SETTINGS.multiverse(),
@@ -94,9 +94,10 @@ rule gather_estimates:
     output:
         FILES.gathered_tables(),
     log:
-        "logs/associations/gather.log",
+        "<logs>/associations/gather.log",
     params:
         language=config["language"],
+        results=STUDY.results,
         methods=GATHERED,
         band=config["associations"]["band"],
         models=sorted(STUDY.embedded.models),
@@ -110,14 +111,14 @@ if config["calibration"]["repetitions"]:
     rule measure_strength:
         """The strength of bias that a method could have found, by shifts planted in the vectors it measured."""
         input:
-            estimates=[f"results/{method_named(name).tables[0].path}.parquet" for name in GATHERED],
+            estimates=[f"<results>/{method_named(name).tables[0].path}.parquet" for name in GATHERED],
             vectors=lambda wildcards: list_paths(FILES.vectors(wildcards.method)),
-            sentences=["results/samples/templates.parquet"] if "seat" in GATHERED else [],
+            sentences=["<results>/samples/templates.parquet"] if "seat" in GATHERED else [],
         output:
-            parquet="results/calibration/{method}.parquet",
-            csv="results/calibration/{method}.csv",
+            parquet="<results>/calibration/{method}.parquet",
+            csv="<results>/calibration/{method}.csv",
         log:
-            "logs/calibration/{method}.log",
+            "<logs>/calibration/{method}.log",
         wildcard_constraints:
             method=name_in(["ceat", "seat", "weat"]),
         params:
@@ -135,10 +136,10 @@ if config["calibration"]["repetitions"]:
                 estimates=rules.measure_strength.input.estimates,
                 scores=list_paths(FILES.terms),
             output:
-                parquet="results/calibration/log_probability.parquet",
-                csv="results/calibration/log_probability.csv",
+                parquet="<results>/calibration/log_probability.parquet",
+                csv="<results>/calibration/log_probability.csv",
             log:
-                "logs/calibration/log_probability.log",
+                "<logs>/calibration/log_probability.log",
             params:
                 categories=STUDY.words.chosen["log_probability"],
                 scores=FILES.terms,

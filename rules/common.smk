@@ -37,7 +37,7 @@ from prasanga.base.io import digest_of
 from prasanga.base.logs import COMMAND, LINKED, collect_seldom
 from prasanga.base.places import PAGE, SUMMARY, link_installation, link_store, place, require_own_folders, require_store
 from prasanga.base.places import count_gpus, require_utf8
-from prasanga.config import complete, config_of, read_config
+from prasanga.config import complete, config_of, read_config, split_languages
 from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.lexicon.templates import template_files
 from prasanga.likelihoods.stage import SCORES_VERSION
@@ -53,6 +53,7 @@ from prasanga.plan.runs import require_cached, require_config_of_results, requir
 from prasanga.plan.runs import tabulate_shifts, vectors_at_hand
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
+from prasanga_construction.planning import is_asked_for
 
 collect_seldom()  # nearly all that a plan makes stays
 logging.raiseExceptions = False  # progress bars look for the logs of jobs that were stopped before they began one
@@ -85,57 +86,21 @@ if workflow.is_main_process:
 WRITTEN = readable(partial(complete, source=CONFIGS[-1] if CONFIGS else None), config)
 config = readable(partial(complete, placed=True), WRITTEN)
 
+# A study of several languages is a study of each, in a folder of its own below results/, and tables and a page over them.
+RESULTS = workflow.pathvars.apply("<results>")
+IS_PART = not workflow.modifier.is_main_snakefile()  # one of these, or included in another workflow
+STUDIES = split_languages(WRITTEN)
+PLACES = {language: f"{RESULTS}/{language}" if len(STUDIES) > 1 else RESULTS for language in STUDIES}
+
 # Whoever asks for the figures alone gets them from the results that are there; nothing else is looked at, or made.
 ONLY_FIGURES = asks_only_for("figures", sys.argv, lambda: ARGUMENTS().targets or ["all"])
-FROM_RESULTS = ONLY_FIGURES and not vectors_at_hand(config)
-STUDY = readable(partial(StudyPlan.from_config, from_results=FROM_RESULTS, is_job=not workflow.is_main_process), config)
-SETTINGS = Settings(STUDY)
-FILES = readable(Files, STUDY)
-WARNINGS = [*STUDY.words.lexicon.warnings, *STUDY.texts.warnings, *FILES.missing]
-if not FROM_RESULTS:
-    WARNINGS += readable(list, list_unnoticed_changes(WRITTEN))
-if workflow.is_main_process and STUDY.computed:
-    readable(require_inputs, STUDY, SETTINGS)
-if workflow.is_main_process and STUDY.computed and ARGUMENTS().dryrun:
-    print(
-        *count_texts(STUDY, ARGUMENTS().targets),
-        *name_unreachable(STUDY),
-        *tabulate_shifts(STUDY),
-        sep="\n",
-        file=sys.stderr,
-    )
-if FROM_RESULTS:
-    readable(require_results, FILES)
-    readable(require_config_of_results, WRITTEN)
-elif not STUDY.computed:
-    readable(require_cached, SETTINGS.cached())
-
-CHECKPOINTS = Checkpoints(checkpoints, IncompleteCheckpointException)
+FROM_RESULTS = ONLY_FIGURES and not any(vectors_at_hand(own, PLACES[language]) for language, own in STUDIES.items())
 TO_WRITE: set[str] = set()
-TRAINED, PACKAGED = (
-    sorted(name for name, each in config["models"].items() if key in each) for key in ("train", "package")
-)
-
-# Jobs that run a model ask for a GPU, and run on the CPU where there is none. Then models without a `path`, which are small,
-# run side by side: no number of GPUs limits them. Others run one at a time, with all cores, if the command has a number.
-NODES, GPUS = workflow.resource_settings.nodes, workflow.global_resources.get("gpu")
-CORES = 1 if NODES else workflow.resource_settings.cores
-HAS_NO_GPU = bool(GPUS) and GPUS.value == 0 or not NODES and not count_gpus()
-ONE_BY_ONE = HAS_NO_GPU and bool(GPUS) and any("path" in each for each in config["models"].values())
-if HAS_NO_GPU and GPUS and GPUS.value and not ONE_BY_ONE:
-    workflow.register_resource("gpu", CORES)
-
-
-# The same patterns are in prasanga.config.values (names of models, lengths).
-wildcard_constraints:
-    shard=r"[A-Za-z0-9_.-]+",
-    model=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
-    family=name_in(config["models"]),
-    length=r"\d+|over\d+",
-    bucket=r"\d\d",
-    method=name_in(names_of(FAMILY)),
-    set=name_in(STUDY.sets),
-    vectors=name_in(config["static"]["vectors"]),
+WARNINGS = []
+if not IS_PART and FROM_RESULTS:
+    readable(require_config_of_results, WRITTEN)
+elif not IS_PART:
+    WARNINGS += readable(list, list_unnoticed_changes(WRITTEN))
 
 
 onstart:

@@ -9,7 +9,7 @@ than `embeddings.shard_size` segments has a job per bucket of words, and jobs of
 SHARE = CORES if ONE_BY_ONE else CORES // max(1, len(STUDY.embedded.models))
 EMBEDDER = machine_for(STUDY.embedded.every, SHARE, on_cpu=HAS_NO_GPU)
 SHARDED = len(STUDY.buckets) > 1
-SHORTEST = f"results/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"
+SHORTEST = f"{STUDY.results}/samples/{STUDY.shortest}/{STUDY.buckets[0]}.parquet"
 BUCKET = "{bucket}" if SHARDED else STUDY.buckets[0]
 
 if STUDY.computed and STUDY.labels:
@@ -23,12 +23,12 @@ if STUDY.computed and STUDY.labels:
             audit=ancient(CHECKPOINTS.wait_for_audit),
             first=lambda wildcards: FILES.first_layer(**wildcards),
         output:
-            vectors=FILES.fill_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.parquet"),
-            left_out=FILES.fill_lengths(f"results/embeddings/{{model}}/{{length}}/{BUCKET}.left_out.tsv"),
-            lists=[] if SHARDED else FILES.fill_lengths("results/embeddings/{model}/{length}.json"),
-            precision=[] if SHARDED else "results/embeddings/{model}/precision.json",
+            vectors=FILES.fill_lengths(f"<results>/embeddings/{{model}}/{{length}}/{BUCKET}.parquet"),
+            left_out=FILES.fill_lengths(f"<results>/embeddings/{{model}}/{{length}}/{BUCKET}.left_out.tsv"),
+            lists=[] if SHARDED else FILES.fill_lengths("<results>/embeddings/{model}/{length}.json"),
+            precision=[] if SHARDED else "<results>/embeddings/{model}/precision.json",
         log:
-            f"logs/embeddings/{{model}}/{BUCKET}.log",
+            f"<logs>/embeddings/{{model}}/{BUCKET}.log",
         wildcard_constraints:
             model=name_in(STUDY.embedded.jobs),
         threads: EMBEDDER.threads
@@ -48,9 +48,9 @@ if STUDY.computed and STUDY.labels:
                 segments=lambda wildcards: CHECKPOINTS.once_drawn(SHORTEST),
                 model=CHECKPOINTS.wait_for_check(STUDY.embedded.every),
             output:
-                "results/embeddings/{model}/precision.json",
+                "<results>/embeddings/{model}/precision.json",
             log:
-                "logs/embeddings/{model}/precision.log",
+                "<logs>/embeddings/{model}/precision.log",
             threads: EMBEDDER.threads
             resources:
                 **EMBEDDER.resources,
@@ -63,13 +63,13 @@ if STUDY.computed and STUDY.labels:
         rule list_embeddings:
             """The shards of a model at each length with their digests: equal ones rerun no statistics."""
             input:
-                vectors=FILES.fill("results/embeddings/{{model}}/{length}/{bucket}.parquet"),
+                vectors=FILES.fill("<results>/embeddings/{{model}}/{length}/{bucket}.parquet"),
                 # not read, but a table that was lost is made again
-                left_out=FILES.fill("results/embeddings/{{model}}/{length}/{bucket}.left_out.tsv"),
+                left_out=FILES.fill("<results>/embeddings/{{model}}/{length}/{bucket}.left_out.tsv"),
             output:
-                FILES.fill("results/embeddings/{{model}}/{length}.json"),
+                FILES.fill("<results>/embeddings/{{model}}/{length}.json"),
             log:
-                "logs/embeddings/{model}/lists.log",
+                "<logs>/embeddings/{model}/lists.log",
             script:
                 "../workflow/scripts/list_embeddings.py"
 
@@ -79,15 +79,15 @@ if STUDY.computed and STUDY.asks_for(SEAT):
     rule embed_templates:
         """The vectors of all sentences of SEAT by a model and its copies; only those that the store lacks are computed."""
         input:
-            segments=["results/samples/templates.parquet"],
+            segments=["<results>/samples/templates.parquet"],
             model=CHECKPOINTS.wait_for_check(STUDY.embedded.every),
             audit=ancient(CHECKPOINTS.wait_for_audit),
         output:
-            vectors=STUDY.embedded.paths("results/embeddings/{model}/templates/00.parquet"),
-            left_out=STUDY.embedded.paths("results/embeddings/{model}/templates/00.left_out.tsv"),
-            lists=STUDY.embedded.paths("results/embeddings/{model}/templates.json"),
+            vectors=STUDY.embedded.paths("<results>/embeddings/{model}/templates/00.parquet"),
+            left_out=STUDY.embedded.paths("<results>/embeddings/{model}/templates/00.left_out.tsv"),
+            lists=STUDY.embedded.paths("<results>/embeddings/{model}/templates.json"),
         log:
-            "logs/embeddings/{model}/templates.log",
+            "<logs>/embeddings/{model}/templates.log",
         wildcard_constraints:
             model=name_in(STUDY.embedded.jobs),
         threads: EMBEDDER.threads

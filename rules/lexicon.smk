@@ -12,10 +12,10 @@ if STUDY.words.lexicon.forms:
         input:
             ancient(WORD_LISTS),
         output:
-            table="results/lexicon/forms.parquet",
-            for_spreadsheets="results/lexicon/forms.tsv",
+            table="<results>/lexicon/forms.parquet",
+            for_spreadsheets="<results>/lexicon/forms.tsv",
         log:
-            "logs/lexicon/forms.log",
+            "<logs>/lexicon/forms.log",
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
             lexicon={**STUDY.words.source, "forms": STUDY.words.lexicon.forms},
@@ -27,9 +27,9 @@ if STUDY.words.lexicon.forms:
         input:
             ancient(WORD_LISTS),
         output:
-            "results/lexicon/categories.json",
+            "<results>/lexicon/categories.json",
         log:
-            "logs/lexicon/categories.log",
+            "<logs>/lexicon/categories.log",
         params:
             lexicon={**STUDY.words.source, "categories": digest_of(STUDY.words.lexicon.categories)},
         script:
@@ -43,9 +43,9 @@ if STUDY.words.lexicon.forms:
                 ancient(WORD_LISTS),
                 templates=ancient(list(map(str, template_files(config["seat"]["templates"])))),
             output:
-                "results/samples/templates.parquet",
+                "<results>/samples/templates.parquet",
             log:
-                "logs/samples/templates.log",
+                "<logs>/samples/templates.log",
             params:
                 version={"SENTENCES_VERSION": SENTENCES_VERSION},
                 filling=SETTINGS.templates(),
@@ -67,10 +67,10 @@ if STUDY.computed and config["lexicon"]["candidates"]:
         input:
             ancient(CANDIDATE_FILES),
         output:
-            table="results/lexicon/candidates.parquet",
-            for_spreadsheets="results/lexicon/candidates.tsv",
+            table="<results>/lexicon/candidates.parquet",
+            for_spreadsheets="<results>/lexicon/candidates.tsv",
         log:
-            "logs/lexicon/candidates.log",
+            "<logs>/lexicon/candidates.log",
         params:
             lexicon={**CANDIDATES, "forms": PLANNED_CANDIDATES.forms},
 
@@ -78,11 +78,11 @@ if STUDY.computed and config["lexicon"]["candidates"]:
         """How often each candidate occurs in one part of the corpus."""
         input:
             corpus=lambda wildcards: local_paths(STUDY.texts.shards[wildcards.shard]),
-            forms="results/lexicon/candidates.parquet",
+            forms="<results>/lexicon/candidates.parquet",
         output:
-            "results/lexicon/counts/{shard}.parquet",
+            "<results>/lexicon/counts/{shard}.parquet",
         log:
-            "logs/lexicon/counts/{shard}.log",
+            "<logs>/lexicon/counts/{shard}.log",
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
             # as stimuli are looked for, without contexts
@@ -93,13 +93,13 @@ if STUDY.computed and config["lexicon"]["candidates"]:
     rule rank_candidates:
         """The candidates by frequency, and the first of each set as a word set to copy to the stimuli."""
         input:
-            counts=expand("results/lexicon/counts/{shard}.parquet", shard=sorted(STUDY.texts.shards)),
+            counts=expand("<results>/lexicon/counts/{shard}.parquet", shard=sorted(STUDY.texts.shards)),
             sets=ancient(CANDIDATE_FILES),
         output:
-            ranking="results/lexicon/candidates.csv",
-            sets=[f"results/lexicon/candidates/{each.name}.yaml" for each in CANDIDATE_SETS],
+            ranking="<results>/lexicon/candidates.csv",
+            sets=[f"<results>/lexicon/candidates/{each.name}.yaml" for each in CANDIDATE_SETS],
         log:
-            "logs/lexicon/ranking.log",
+            "<logs>/lexicon/ranking.log",
         params:
             ranking={
                 **SETTINGS.select("lexicon: candidates top"),

@@ -4,7 +4,7 @@ Parameters hold what changes scores and nothing else. Where vectors come from th
 """
 
 BIAS = "pairs: n_runs share n_resamples ties equivalence_margin; seed"
-PAIR_STRENGTH = {"strength": "results/calibration/pairs.parquet", "strength_csv": "results/calibration/pairs.csv"}
+PAIR_STRENGTH = {"strength": "<results>/calibration/pairs.parquet", "strength_csv": "<results>/calibration/pairs.csv"}
 JOB_OF = STUDY.scored.job_of
 SCORER = machine_for(STUDY.scored.every, CORES if ONE_BY_ONE else 1, on_cpu=HAS_NO_GPU)
 
@@ -15,12 +15,12 @@ if STUDY.computed:
         rule score_pairs:
             """Scores of both sentences of each pair of all sets, by a model and its random copies."""
             input:
-                pairs=expand("results/pairs/{set}.parquet", set=STUDY.sets),
+                pairs=expand("<results>/pairs/{set}.parquet", set=STUDY.sets),
                 model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
             output:
-                STUDY.scored.paths(*(f"results/likelihoods/pairs/{name}/{{model}}.parquet" for name in STUDY.sets)),
+                STUDY.scored.paths(*(f"<results>/likelihoods/pairs/{name}/{{model}}.parquet" for name in STUDY.sets)),
             log:
-                "logs/likelihoods/pairs/{model}.log",
+                "<logs>/likelihoods/pairs/{model}.log",
             wildcard_constraints:
                 model=name_in(STUDY.scored.jobs),
             threads: SCORER.threads
@@ -55,10 +55,10 @@ if STUDY.computed:
             model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
             texts=ancient(files_of_sentences(config["log_probability"], "structures")),
         output:
-            traits=STUDY.scored.paths("results/likelihoods/structures/{model}.parquet"),
-            terms=STUDY.scored.paths("results/likelihoods/structures/{model}.terms.parquet"),
+            traits=STUDY.scored.paths("<results>/likelihoods/structures/{model}.parquet"),
+            terms=STUDY.scored.paths("<results>/likelihoods/structures/{model}.terms.parquet"),
         log:
-            "logs/likelihoods/structures/{model}.log",
+            "<logs>/likelihoods/structures/{model}.log",
         wildcard_constraints:
             model=name_in(STUDY.scored.jobs),
         threads: SCORER.threads
@@ -77,13 +77,13 @@ if STUDY.computed:
             model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
             texts=ancient(files_of_sentences(config["log_probability"], "log_probability")),
         output:
-            estimates=STUDY.scored.paths("results/likelihoods/log_probability/{model}.parquet"),
-            words=STUDY.scored.paths("results/likelihoods/log_probability/{model}.words.parquet"),
-            sentences=STUDY.scored.paths("results/likelihoods/log_probability/{model}.sentences.parquet"),
-            templates=STUDY.scored.paths("results/likelihoods/log_probability/{model}.templates.parquet"),
-            terms=STUDY.scored.paths("results/likelihoods/log_probability/{model}.terms.parquet"),
+            estimates=STUDY.scored.paths("<results>/likelihoods/log_probability/{model}.parquet"),
+            words=STUDY.scored.paths("<results>/likelihoods/log_probability/{model}.words.parquet"),
+            sentences=STUDY.scored.paths("<results>/likelihoods/log_probability/{model}.sentences.parquet"),
+            templates=STUDY.scored.paths("<results>/likelihoods/log_probability/{model}.templates.parquet"),
+            terms=STUDY.scored.paths("<results>/likelihoods/log_probability/{model}.terms.parquet"),
         log:
-            "logs/likelihoods/log_probability/{model}.log",
+            "<logs>/likelihoods/log_probability/{model}.log",
         wildcard_constraints:
             model=name_in(STUDY.scored.jobs),
         threads: SCORER.threads
@@ -99,15 +99,15 @@ if STUDY.computed:
 rule measure_bias_percentages:
     """How often models prefer the stereotypical sentence, and by how much; and the strength that could be found."""
     input:
-        scores=FILES.fill("results/likelihoods/pairs/{set}/{scored}.parquet"),
-        twins=FILES.fill("results/likelihoods/pairs/{set}/{scored_twin}.parquet"),
+        scores=FILES.fill("<results>/likelihoods/pairs/{set}/{scored}.parquet"),
+        twins=FILES.fill("<results>/likelihoods/pairs/{set}/{scored_twin}.parquet"),
     output:
         **(PAIR_STRENGTH if config["calibration"]["repetitions"] else {}),
-        percentages="results/likelihoods/bias_percentages.parquet",
-        csv="results/likelihoods/bias_percentages.csv",
-        differences="results/likelihoods/pair_differences.parquet",
+        percentages="<results>/likelihoods/bias_percentages.parquet",
+        csv="<results>/likelihoods/bias_percentages.csv",
+        differences="<results>/likelihoods/pair_differences.parquet",
     log:
-        "logs/likelihoods/bias_percentages.log",
+        "<logs>/likelihoods/bias_percentages.log",
     params:
         bias=SETTINGS.select(BIAS),
         strength=SETTINGS.select("calibration: repetitions shifts; seed"),
@@ -122,13 +122,13 @@ rule gather_structures:
         traits=FILES.estimates("structures"),
         twins=FILES.estimates("structures", twins=True),
     output:
-        spread="results/likelihoods/structures.parquet",
-        csv="results/likelihoods/structures.csv",
-        differences="results/likelihoods/structure_differences.parquet",
-        traits="results/likelihoods/traits.parquet",
-        oddities="results/likelihoods/trait_oddities.parquet",
+        spread="<results>/likelihoods/structures.parquet",
+        csv="<results>/likelihoods/structures.csv",
+        differences="<results>/likelihoods/structure_differences.parquet",
+        traits="<results>/likelihoods/traits.parquet",
+        oddities="<results>/likelihoods/trait_oddities.parquet",
     log:
-        "logs/likelihoods/structures.log",
+        "<logs>/likelihoods/structures.log",
     params:
         gathering={
             "twin_of": list(STUDY.scored.masked.twin_of.values()),
@@ -143,4 +143,8 @@ rule gather_structures:
 rule likelihoods:
     """The tables of everything that models were asked about probabilities."""
     input:
-        [path for path in FILES.results.values() if path.startswith(("results/likelihoods/", "results/pairs/"))],
+        [
+            path
+            for path in FILES.results.values()
+            if path.startswith((f"{STUDY.results}/likelihoods/", f"{STUDY.results}/pairs/"))
+        ],

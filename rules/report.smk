@@ -11,7 +11,7 @@ if config["comparison"]["paper"] != "none":
     COMPARISON, WHY_NONE = readable(plan_comparison, config, place("resources/published"), STUDIED, FILES.results)
     WARNINGS.append(WHY_NONE)
 
-PRODUCTS = plan_products(config, FILES.results, FILES.data(), COMPARISON)
+PRODUCTS = plan_products(config, FILES.results, FILES.data(), COMPARISON, STUDY.results)
 TABLES = list_written(PRODUCTS)
 SHOWN = FILES.shown()
 
@@ -21,17 +21,17 @@ DRAWINGS = drawings_of(
     {
         **FILES.results,
         **{"categories": path for path in SHOWN.get("categories", [])},
-        **({"comparison": "results/report/comparison.csv"} if COMPARISON else {}),
-        **({"methods": "results/report/tables/methods.csv"} if "agreement" in PRODUCTS else {}),
+        **({"comparison": f"{STUDY.results}/report/comparison.csv"} if COMPARISON else {}),
+        **({"methods": f"{STUDY.results}/report/tables/methods.csv"} if "agreement" in PRODUCTS else {}),
     },
     list(STUDY.scored.masked.models) if "traits" in FILES.results else [],
 )
-DESCRIBED = describe_drawings(DRAWINGS, config["report"])
+DESCRIBED = describe_drawings(DRAWINGS, config["report"], STUDY.results)
 ON_PAGE = [name for name, drawing in DRAWINGS.items() if drawing.figure.on_page]
 ON_REQUEST = [name for name in DRAWINGS if name not in ON_PAGE]
-CARDS = expand("results/report/{name}_card.md", name=["methods", "data"])
+CARDS = [f"{STUDY.results}/report/{name}_card.md" for name in ("methods", "data")]
 # The files that go with the page.
-BESIDE = [*figure_files(ON_PAGE, config["report"]), *TABLES, *CARDS]
+BESIDE = [*figure_files(ON_PAGE, config["report"], STUDY.results), *TABLES, *CARDS]
 
 
 if COMPARISON:
@@ -46,10 +46,10 @@ if COMPARISON:
         input:
             unpack(lambda wildcards: {wildcards.method: COMPARED[wildcards.method]}),
         output:
-            "results/report/comparison_{method}.csv",
-            "results/report/comparison_{method}.md",
+            "<results>/report/comparison_{method}.csv",
+            "<results>/report/comparison_{method}.md",
         log:
-            "logs/report/comparison_{method}.log",
+            "<logs>/report/comparison_{method}.log",
         wildcard_constraints:
             method=name_in(COMPARED),
         params:
@@ -65,7 +65,7 @@ rule write_tables:
     output:
         TABLES,
     log:
-        "logs/report/tables.log",
+        "<logs>/report/tables.log",
     params:
         products={name: list(product) for name, product in PRODUCTS.items()},
     script:
@@ -79,9 +79,9 @@ if ON_PAGE:
         input:
             tables_drawn(DRAWINGS, ON_PAGE),
         output:
-            figure_files(ON_PAGE, config["report"]),
+            figure_files(ON_PAGE, config["report"], STUDY.results),
         log:
-            "logs/report/figures.log",
+            "<logs>/report/figures.log",
         params:
             drawings=[DESCRIBED[name] for name in ON_PAGE],
         script:
@@ -95,9 +95,9 @@ if ON_REQUEST:
         input:
             lambda wildcards: tables_drawn(DRAWINGS, [wildcards.figure]),
         output:
-            figure_files(["{figure}"], config["report"]),
+            figure_files(["{figure}"], config["report"], STUDY.results),
         log:
-            "logs/report/figures/{figure}.log",
+            "<logs>/report/figures/{figure}.log",
         wildcard_constraints:
             figure=name_in(ON_REQUEST),
         params:
@@ -110,16 +110,21 @@ rule write_page:
     """The page, the summary for programs, and the cards on methods and data."""
     input:
         **SHOWN,
-        figures=expand("results/report/figures/{name}.svg", name=ON_PAGE),
+        figures=expand("<results>/report/figures/{name}.svg", name=ON_PAGE),
         tables=TABLES,
         records=FILES.records(),
     output:
-        page=report(str(PAGE), caption="../workflow/report/page.rst", category="Page", labels={"page": "all results"}),
-        summary="results/summary.json",
+        page=report(
+            "<results>/report/index.html",
+            caption="../workflow/report/page.rst",
+            category="Page",
+            labels={"page": "all results"},
+        ),
+        summary="<results>/summary.json",
         methods=CARDS[0],
         data=CARDS[1],
     log:
-        "logs/report/page.log",
+        "<logs>/report/page.log",
     params:
         study=SETTINGS.page(),
         studied=STUDY.embedded.models,
@@ -135,6 +140,13 @@ rule write_page:
 REPORT = rules.write_page.output
 # Named one by one, so that a file that was deleted is made again though nothing else needs it.
 TABLES_OF_STUDY = [*FILES.results.values(), *FILES.data().values(), *BESIDE]
+
+
+rule tables:
+    """All tables of results."""
+    input:
+        FILES.results.values(),
+        FILES.data().values(),
 
 
 rule figures:

@@ -14,9 +14,9 @@ if STUDY.texts.supplement:
         input:
             FILES.fill(SENTENCES),
         output:
-            "results/samples/short.json",
+            "<results>/samples/short.json",
         log:
-            "logs/samples/short.log",
+            "<logs>/samples/short.log",
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
             sampling={**SETTINGS.select(SHORT_BY), "stimuli": STUDY.words.stimuli},
@@ -32,10 +32,10 @@ checkpoint draw_samples:
     output:
         drawn=STUDY.drawn,
         segments=FILES.fill(SEGMENTS),
-        coverage="results/samples/coverage.parquet",
-        forms="results/samples/forms.parquet",
+        coverage="<results>/samples/coverage.parquet",
+        forms="<results>/samples/forms.parquet",
     log:
-        "logs/samples/draw.log",
+        "<logs>/samples/draw.log",
     params:
         version={"SENTENCES_VERSION": SENTENCES_VERSION},
         sampling=SETTINGS.sampling(),
@@ -50,10 +50,10 @@ if FILES.measured_sentences():
         input:
             **FILES.texts_measured(),
         output:
-            parquet="results/samples/measured_sentences.parquet",
-            tsv="results/samples/measured_sentences.tsv",
+            parquet="<results>/samples/measured_sentences.parquet",
+            tsv="<results>/samples/measured_sentences.tsv",
         log:
-            "logs/report/sentences.log",
+            "<logs>/report/sentences.log",
         script:
             "../workflow/scripts/choose_sentences.py"
 
@@ -65,11 +65,11 @@ rule export_release:
         supplement=FILES.fill(SUPPLEMENT),
         segments=FILES.fill(SEGMENTS),
     output:
-        sentences="results/release/sentences.csv",
-        sources="results/release/SOURCES.md",
-        datasheet="results/release/README.md",
+        sentences="<results>/release/sentences.csv",
+        sources="<results>/release/SOURCES.md",
+        datasheet="<results>/release/README.md",
     log:
-        "logs/release/export.log",
+        "<logs>/release/export.log",
     params:
         release=SETTINGS.release(),
     script:

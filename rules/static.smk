@@ -17,9 +17,9 @@ if STUDY.computed:
         input:
             corpus=local_paths(STUDY.texts.whole_files()),
         output:
-            "results/static/corpus.txt",
+            "<results>/static/corpus.txt",
         log:
-            "logs/static/corpus.log",
+            "<logs>/static/corpus.log",
         resources:
             mem_mb=lambda wildcards, attempt: attempt * TRAINING["mem_mb"],
             runtime=lambda wildcards, attempt: attempt * TRAINING["runtime"],
@@ -32,11 +32,11 @@ if STUDY.computed:
     rule train_static:
         """Static vectors of every word of the corpus that is frequent enough."""
         input:
-            "results/static/corpus.txt",
+            "<results>/static/corpus.txt",
         output:
-            "results/static/{vectors}.vectors.parquet",
+            "<results>/static/{vectors}.vectors.parquet",
         log:
-            "logs/static/{vectors}.train.log",
+            "<logs>/static/{vectors}.train.log",
         wildcard_constraints:
             vectors=name_in(TRAININGS),
         threads: lambda wildcards: TRAININGS[wildcards.vectors].get("workers", 1)
@@ -56,11 +56,11 @@ if STUDY.words.lexicon.forms:
         """The vectors of the study's words, from a training."""
         input:
             ancient(WORD_LISTS),
-            trained="results/static/{vectors}.vectors.parquet",
+            trained="<results>/static/{vectors}.vectors.parquet",
         output:
-            "results/static/{vectors}.parquet",
+            "<results>/static/{vectors}.parquet",
         log:
-            "logs/static/{vectors}.log",
+            "<logs>/static/{vectors}.log",
         wildcard_constraints:
             vectors=name_in(TRAININGS),
         params:

@@ -28,7 +28,7 @@ for name, parts in methods.items():
     effects[name], words[name] = adjust(gathered, of_words, read(parts["coverage"]), tokenizers)
 made_from = task.describe()
 for name, table in correct_tests(effects).items():
-    path, parts = f"results/{method_named(name).tables[0].path}", methods[name]
+    path, parts = f"{task.params.results}/{method_named(name).tables[0].path}", methods[name]
     task.write(f"{path}.parquet", table, made_from)
     task.write_csv(f"{path}.csv", select_for_csv(table, task.params.language))
     task.write(f"{path}_words.parquet", words[name], made_from)

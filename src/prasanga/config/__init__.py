@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from prasanga.base.errors import InputError
-from prasanga.base.places import BESIDE, exists, installation, list_links, place, place_of_corpus
+from prasanga.base.places import BESIDE, installation, list_links, place, place_of_corpus
 from prasanga.base.yaml import find_line, load_yaml, read_text
-from prasanga.config.study import StudyConfig
-from prasanga.config.values import NORMALIZATION, PAPER
+from prasanga.config.study import Languages, StudyConfig
+from prasanga.config.values import NORMALIZATION, PAPER, has_words
 
 Keys = tuple[str | int, ...]
 """The keys and list indices that lead to a value."""
@@ -88,8 +88,53 @@ def read_study(path: str | Path, *, placed: bool = False) -> dict[str, Any]:
     return complete(read_config(path), source=path, placed=placed)
 
 
+def split_languages(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the config of each language of a study: the study's, with what its entry in `languages` replaces.
+
+    Models and pairs are those that are measured in the language. What is no config is for `complete` to refuse.
+    """
+    given = config.get("languages")
+    try:
+        TypeAdapter(Languages).validate_python(given)
+    except ValidationError:
+        return {str(config.get("language", "bn")): dict(config)}
+    entries: dict[str, Any] = {each: {} for each in given} if isinstance(given, list) else given
+    studies = {}
+    for language, entry in entries.items():
+        study = {**merge_configs(config, entry), "languages": [language]}
+        if len(entries) > 1:
+            study.pop("language", None)
+            pairs = study.get("pairs")
+            if isinstance(pairs, Mapping) and isinstance(sets := pairs.get("sets"), Mapping):
+                asked = {name: {"languages": [language]} for name, each in sets.items() if _is_of(language, each)}
+                study["pairs"] = {**pairs, "sets": merge_configs({name: sets[name] for name in asked}, asked)}
+        if isinstance(models := study.get("models"), Mapping):
+            study["models"] = {name: each for name, each in models.items() if _is_of(language, each)}
+        studies[language] = study
+    return studies
+
+
+def _is_of(language: str, entry: Any) -> bool:
+    """Return whether a model or a set of pairs is measured in a language."""
+    named = entry.get("languages") if isinstance(entry, Mapping) else None
+    return not isinstance(named, list) or language in named
+
+
+def merge_configs(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a config with changes, key by key."""
+    merged = {
+        key: merge_configs(config[key], value)
+        if isinstance(value, Mapping) and isinstance(config.get(key), Mapping)
+        else value
+        for key, value in changes.items()
+    }
+    return {**config, **merged}
+
+
 def complete(config: Mapping[str, Any], *, source: str | Path | None = None, placed: bool = False) -> dict[str, Any]:
     """Return a config with every default filled in, as plain data in the order of the keys' reference.
+
+    That of a study of several languages is the first one's, with the complete config of each under `languages`.
 
     Args:
         config: keys and values, as `read_config` returns them.
@@ -100,19 +145,31 @@ def complete(config: Mapping[str, Any], *, source: str | Path | None = None, pla
     Raises:
         InputError: one line per mistake: file and line, the key, the value found, what is allowed and what to write.
     """
-    study = None
-    try:
-        study = StudyConfig.model_validate(config)
-        problems = list(_find_contradictions(study))
-    except ValidationError as error:
-        problems = list(_explain_errors(error, config))
-    if problems or study is None:
-        said = [sentence for _, sentence in problems]
+    completed, problems = dict[str, Any](), dict[str, Keys]()
+    for language, own in split_languages(config).items():
+        try:
+            study = StudyConfig.model_validate(own)
+            found = list(_find_contradictions(study))
+            completed[language] = _dump(study, placed=placed)
+        except ValidationError as error:
+            found = list(_explain_errors(error, own))
+        entries = config.get("languages")
+        entry = entries.get(language, {}) if isinstance(entries, Mapping) else {}
+        for keys, sentence in found:
+            problems.setdefault(sentence, ("languages", language, *keys) if keys[0] in entry else keys)
+    if problems:
+        said = list(problems)
         if source is not None:
-            lines = sorted((find_line(source, keys), sentence) for keys, sentence in problems)
+            lines = sorted((find_line(source, keys), sentence) for sentence, keys in problems.items())
             # a key that the file lacks came with `--config`
             said = [f"{source}, line {line}: {sentence}" if line else sentence for line, sentence in lines]
         raise InputError("\n- ".join(["The config cannot be used.", *said]))
+    first: dict[str, Any] = next(iter(completed.values()))
+    return first if len(completed) == 1 else {**first, "languages": completed}
+
+
+def _dump(study: StudyConfig, *, placed: bool) -> dict[str, Any]:
+    """Return a config as plain data."""
     completed: dict[str, Any] = study.model_dump(mode="json", context={"placed": place} if placed else None)
     if placed:
         patterns = [text.files for text in (*study.corpus.texts, *study.corpus.supplement)]
@@ -143,9 +200,11 @@ def list_outside(path: Path, folder: Path) -> list[list[str]]:
     """
     folder, found, seen = folder.resolve(), list[list[str]](), set[Path]()
     ours = (installation() / "resources", folder.parent / BESIDE)  # where links that a study itself makes lead
-    study = StudyConfig.model_validate(complete(read_config(path), source=path))
-    marked = study.model_dump(mode="json", context={"placed": "\0".__add__})  # paths begin with \0
-    for keys, value in _list_leaves(marked):
+    completed = split_languages(complete(read_config(path), source=path)).values()
+    studies = [StudyConfig.model_validate(own) for own in completed]
+    marked = [each.model_dump(mode="json", context={"placed": "\0".__add__}) for each in studies]  # \0 before paths
+    leaves = [(study, *leaf) for study, own in zip(studies, marked, strict=True) for leaf in _list_leaves(own)]
+    for study, keys, value in leaves:
         key, named = ".".join(map(str, keys)), str(value).removeprefix("\0")
         is_text = (keys[0], keys[-1]) == ("corpus", "files")
         before = re.split(r"[^/]*[*?[]", named)[0] if is_text else named
@@ -167,7 +226,8 @@ def list_outside(path: Path, folder: Path) -> list[list[str]]:
                 elif target not in seen and key != "corpus.root":
                     seen.add(target)
                     places += list_links(target)
-    return sorted(found, key=lambda row: row[2] != _EFFECTS["remote_code"])
+    distinct = [list(row) for row in dict.fromkeys(map(tuple, found))]  # languages share most keys
+    return sorted(distinct, key=lambda row: row[2] != _EFFECTS["remote_code"])
 
 
 def _list_leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
@@ -185,10 +245,12 @@ def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
     if study.languages != [language]:
         both = f"`language` is {language!r}, and `languages` is {study.languages}"
         yield ("language",), f"{both}. Write `languages` only."
-    if language not in NORMALIZATION and stimuli == f"resources/stimuli/{language}" and not exists(stimuli):
+    asked = study.categories or study.seat.categories or study.log_probability.categories or study.static.vectors
+    if (asked or not study.pairs.sets) and not has_words(language, {"stimuli": stimuli}):
         sentences = (
             f"`language` is {language!r}, and there are no words of it: no folder {stimuli}. Write one of"
-            f" {', '.join(NORMALIZATION)}, or make that folder (docs/my_language.md says how)."
+            f" {', '.join(NORMALIZATION)}, make that folder (docs/my_language.md says how), or name pairs of sentences"
+            " under `pairs.sets`, which need no words."
         )
         yield ("language",), sentences
     if study.corpus.supplement and not study.samples.minimum:

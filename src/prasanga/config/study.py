@@ -39,8 +39,9 @@ from prasanga.config.values import (
     absent,
     add_defaults,
     add_normalization,
+    fill_in,
+    has_words,
     mistake,
-    require_one_language,
 )
 
 
@@ -241,13 +242,15 @@ class ModelConfig(ConfigSection):
     random_twins: Count | None = absent()
     """Twins of this model with random weights, in place of `associations.random_twins`; each is drawn again, which
     takes long for a large model."""
+    languages: DistinctSome[Language] | None = absent()
+    """Languages of the study that it is measured in, if not all."""
     cards: Count = 1
     """GPUs that the model is spread over; its jobs ask for this number, and run on the CPU where there is no GPU. With
     0 it always runs on the CPU, and its jobs wait for no GPU."""
     stages: DistinctSome[Literal["embeddings", "likelihoods", "construction"]] = ["embeddings", "likelihoods"]
     """Uses of the model: vectors (embeddings, for CEAT and SEAT), probabilities (likelihoods, for pairs and
     log-probability bias), or both; only construction for a model that proposes or translates texts."""
-    language_codes: dict[Literal["bn", "hi", "en"], str] = {}
+    language_codes: dict[Language, str] = {}
     """The piece that names the language to an encoder-decoder such as mBART, where it does not begin with the
     language's own name: {bn: bn_IN}."""
     train: ModelTrainingConfig | None = absent()
@@ -412,8 +415,8 @@ class PairSetConfig(ConfigSection):
     """A file of pairs: a table, JSON or Parquet (docs/pairs.md)."""
     layout: str = "auto"
     """Which columns the file has (a layout of docs/pairs.md); auto goes by their names."""
-    languages: DistinctSome[Literal["bn", "hi", "en"]] | None = None
-    """Languages of the file that are scored; null for all that it has."""
+    languages: DistinctSome[Language] | None = None
+    """Languages of the file that are scored; null for all that it has or, in a study of several, for these."""
 
 
 class PairsConfig(ConfigSection):
@@ -574,6 +577,9 @@ class CategoryConfig(ConfigSection):
     (docs/lexicon.md)."""
 
 
+Languages: TypeAlias = DistinctSome[Language] | Annotated[dict[Language, dict[str, Any]], Field(min_length=1)]
+
+
 class StudyConfig(ConfigSection):
     """A study."""
 
@@ -585,9 +591,11 @@ class StudyConfig(ConfigSection):
     """Title of the page."""
     note: str = ""
     """A sentence at the top of the page, for what a reader must know first."""
-    languages: Annotated[list[Language], Field(min_length=1), AfterValidator(require_one_language)] = ["bn"]
-    """Languages of the corpus and of the stimuli, of which a study has one for now: bn, hi, en (Bangla, Hindi,
-    English), or another one that has a folder resources/stimuli/<language> (docs/my_language.md)."""
+    languages: Languages = ["bn"]
+    """Languages of words, texts and pairs: bn, hi, en (Bangla, Hindi, English), or any other tag of BCP 47
+    (docs/my_language.md). Each is measured as a study of its own, so that no result depends on the others. `{language}`
+    in a value is filled in. Where more differs, write each with the keys that it replaces: {en: {}, hi: {corpus: {root:
+    texts}}}."""
     language: Language = "bn"
     """Short form of `languages`: `language: bn` is `languages: [bn]`."""
     seed: Count = 47
@@ -633,6 +641,7 @@ class StudyConfig(ConfigSection):
             data["calibration"] = {"repetitions": 0}
         given = data.get("languages", [data.get("language", "bn")])
         language = given[0] if isinstance(given, list) and given and isinstance(given[0], str) else "bn"
+        data = fill_in(data, language)
         data = {"language": language, **data, "languages": given, "models": data.get("models", DEFAULT_MODELS)}
         if data.get("preset") == "paper":
             data = add_defaults(data, PAPER)
@@ -640,11 +649,8 @@ class StudyConfig(ConfigSection):
             part = data.get(section, {})
             if isinstance(part, Mapping) and part.get(key) is None:
                 data[section] = {**part, key: default.format(language)}
-        lexicon = add_defaults(data.get("lexicon", {}), LEXICON)
-        if isinstance(lexicon, Mapping):
-            lexicon = {
-                key: value.replace("{language}", language) if isinstance(value, str) else value
-                for key, value in lexicon.items()
-            }
+        lexicon = add_defaults(data.get("lexicon", {}), fill_in(LEXICON, language))
+        if "categories" not in data and not has_words(language, lexicon):
+            data["categories"] = []
         normalization = add_defaults(data.get("normalization", {}), {language: NORMALIZATION.get(language, "nfkc")})
         return {**data, "lexicon": lexicon, "normalization": normalization}

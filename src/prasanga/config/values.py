@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, SerializationInfo
 from pydantic_core import PydanticCustomError
 
+from prasanga.base.places import exists
+
 NORMALIZATION: dict[str, Any] = {"bn": "bangla", "hi": "nukta", "en": "nfkc"}
 """Normalization of the languages whose words come with the workflow."""
 
@@ -80,14 +82,19 @@ def _require_below_root(pattern: str) -> str:
     return _require_no_braces(pattern)
 
 
-def require_one_language(languages: list[str]) -> list[str]:
-    """Refuse a second language until studies of several are built."""
-    if len(languages) > 1:
-        raise mistake(
-            f"has {len(languages)} languages, and a study of several is not built yet. Write one, such as"
-            f" `languages: [{languages[0]}]`, and a study for each of the others."
-        )
-    return languages
+def fill_in(value: Any, language: str) -> Any:
+    """Return a value, and what is in it, with the language in place of `{language}`."""
+    if isinstance(value, Mapping):
+        return {key: fill_in(each, language) for key, each in value.items()}
+    if isinstance(value, list):
+        return [fill_in(each, language) for each in value]
+    return value.replace("{language}", language) if isinstance(value, str) else value
+
+
+def has_words(language: str, lexicon: Any) -> bool:
+    """Return whether a study has words: its own, or those that come with the workflow or are in its folder."""
+    stimuli = lexicon.get("stimuli") if isinstance(lexicon, Mapping) else None
+    return language in NORMALIZATION or stimuli != LEXICON["stimuli"].replace("{language}", language) or exists(stimuli)
 
 
 def add_normalization(given: Any) -> Any:
@@ -116,7 +123,9 @@ DistinctSome: TypeAlias = Annotated[list[T], Field(min_length=1), DISTINCT]
 Buckets: TypeAlias = Literal["auto"] | Annotated[int, Field(ge=1, le=100), NUMBER]
 Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Annotator: TypeAlias = Annotated[str, Field(pattern=r"^[\w-]+$", max_length=100, examples=["annotator-1"])]
-Language: TypeAlias = Annotated[str, Field(pattern=r"^[a-z]{2,3}$", examples=["bn", "hi", "en"])]
+Language: TypeAlias = Annotated[
+    str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", examples=["bn", "hi", "en", "ta", "pt-BR"])
+]
 Normalization: TypeAlias = Literal["bangla", "nukta", "nfkc", "nfc", "none"]
 LongerThan: TypeAlias = Annotated[str, Field(pattern=r"^>[1-9][0-9]{0,4}$", examples=[">75"])]
 FilePath: TypeAlias = Annotated[

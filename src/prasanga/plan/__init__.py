@@ -21,6 +21,7 @@ from prasanga.base.errors import InputError
 from prasanga.base.io import digest_of, read_cache, read_document, sha256_of_file, write_cache
 from prasanga.base.places import files_in, installation, user_cache
 from prasanga.base.results import fingerprints
+from prasanga.config.values import has_words
 from prasanga.lexicon.model import categories_of, chosen_categories, require_language, require_measurable, stimuli_of
 from prasanga.lexicon.notebook import NOTEBOOK, take_words
 from prasanga.lexicon.templates import load_templates, require_classes, texts_of
@@ -53,11 +54,12 @@ class TextsPlan:
     warnings: list[str] = field(default_factory=list)
 
     @classmethod
-    def from_config(cls, corpus: Mapping[str, Any], *, look: bool) -> Self:
+    def from_config(cls, corpus: Mapping[str, Any], results: str, *, look: bool) -> Self:
         """Find the files of the corpus by their names and sizes.
 
         Args:
             corpus: of the config.
+            results: the folder where answers of servers are kept.
             look: whether to ask servers again which files a URL names.
 
         Raises:
@@ -65,7 +67,7 @@ class TextsPlan:
         """
         root, size, warnings = corpus["root"], corpus["shard_megabytes"] * 10**6, list[str]()
         shards, supplement = (
-            find_shards(root, corpus[key], size, f"corpus.{key}", warnings.append, "results/corpus.json", look=look)
+            find_shards(root, corpus[key], size, f"corpus.{key}", warnings.append, f"{results}/corpus.json", look=look)
             for key in ("texts", "supplement")
         )
         require_apart(shards, supplement)
@@ -117,6 +119,7 @@ class StudyPlan:
         scored: the models that are asked for probabilities, and their random copies.
         labels: the lengths, as tables name them, by their names in paths; none where no category is measured in text.
         shortest: the shortest length, as paths name it.
+        results: the folder of all results; of a language, where the study has several.
         words: the words and templates.
         texts: the corpus.
         vectors: the files of static vectors, by name.
@@ -130,17 +133,21 @@ class StudyPlan:
     scored: MeasuredModels
     labels: dict[str, str]
     shortest: str
+    results: str
     words: WordsPlan
     texts: TextsPlan
     vectors: dict[str, str]
     buckets: list[str]
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], *, from_results: bool = False, is_job: bool = False) -> Self:
-        """Plan a study; paths are relative to the working directory.
+    def from_config(
+        cls, config: Mapping[str, Any], results: str = "results", *, from_results: bool = False, is_job: bool = False
+    ) -> Self:
+        """Plan a study of one language; paths are relative to the working directory.
 
         Args:
             config: complete.
+            results: the folder of its results.
             from_results: whether only results that are there are used.
             is_job: whether this is a job of a run, which asks no server again which files a URL names.
 
@@ -159,7 +166,7 @@ class StudyPlan:
         lengths = [parse_length(length) for length in samples["lengths"]]
         require_longest(lengths, samples["longest"])
         labels = {length.file_name: length.label for length in lengths} if config["categories"] else {}
-        words = WordsPlan() if from_results else WordsPlan.from_config(config, computed=computed)
+        words = WordsPlan() if from_results else WordsPlan.from_config(config, results, computed=computed)
         n_segments = len(words.stimuli) * int(samples["contexts_per_stimulus"]) * len(labels)
         asked = config["embeddings"]["buckets"]
         size = config["embeddings"]["shard_size"]
@@ -177,9 +184,10 @@ class StudyPlan:
             scored=scored,
             labels=labels,
             shortest=min(lengths, key=lambda length: length.words).file_name,
+            results=results,
             words=words,
-            texts=TextsPlan.from_config(config["corpus"], look=not is_job) if computed else TextsPlan(),
-            vectors={} if from_results else find_vectors(static, cached=not computed),
+            texts=TextsPlan.from_config(config["corpus"], results, look=not is_job) if computed else TextsPlan(),
+            vectors={} if from_results else find_vectors(static, results, cached=not computed),
             buckets=buckets,
         )
 
@@ -199,7 +207,7 @@ class StudyPlan:
         lengths = "-".join(self.labels)
         if len(lengths) > _LONGEST_NAME:  # a file's name has at most 255 bytes
             lengths = f"{len(self.labels)}-lengths-{digest_of(list(self.labels))}"
-        return f"results/samples/{lengths}.of{len(self.buckets)}.json"
+        return f"{self.results}/samples/{lengths}.of{len(self.buckets)}.json"
 
     def find_measured(self, method: Method) -> tuple[Iterable[str], Iterable[str]]:
         """Return the names of what the jobs of a method measure, models or static vectors, and of the random copies."""
@@ -273,7 +281,7 @@ class WordsPlan:
     sentences: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], *, computed: bool) -> Self:
+    def from_config(cls, config: Mapping[str, Any], results: str, *, computed: bool) -> Self:
         """Read the lexicon, choose the categories, and read the templates.
 
         Without word lists (cached vectors on another machine) the categories come from the results.
@@ -283,10 +291,16 @@ class WordsPlan:
         """
         source, seat, scored, static = words_from(config), config["seat"], config["log_probability"], config["static"]
         lexicon = _NO_LEXICON
+        if not has_words(config["language"], config["lexicon"]):
+            said = (
+                f"There are no words in language {config['language']}: no folder {config['lexicon']['stimuli']}. Only"
+                " pairs are measured (docs/my_language.md)."
+            )
+            return cls(source, _NO_LEXICON._replace(warnings=[said]))
         if computed or all(Path(path).exists() for path in _name_word_files(source)):
             lexicon = plan_lexicon(source)
             require_language(lexicon.language, config["language"])
-        categories = lexicon.categories if lexicon.forms else read_document("results/lexicon/categories.json")
+        categories = lexicon.categories if lexicon.forms else read_document(f"{results}/lexicon/categories.json")
         asked = {"ceat": config["categories"], "seat": seat["categories"], "log_probability": scored["categories"]}
         asked["weat"] = asked["ceat"] if static["categories"] is None else static["categories"]
         chosen = {method: chosen_categories(categories, asked[method], key=key) for method, key in _KEYS.items()}

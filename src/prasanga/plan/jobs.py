@@ -28,14 +28,14 @@ Values = dict[str, Any]
 
 AUDIT = ("forms", "concordance", "suffixes", "lengths")
 """Tables by which a reader judges the lexicon."""
-LISTS = "results/embeddings/{model}/{length}.json"
-SENTENCES = "results/sentences/{shard}.parquet"
-SUPPLEMENT = "results/sentences/supplement/{supplement}.parquet"
-SEGMENTS = "results/samples/{length}/{bucket}.parquet"
+LISTS = "{results}/embeddings/{model}/{length}.json"
+SENTENCES = "{results}/sentences/{shard}.parquet"
+SUPPLEMENT = "{results}/sentences/supplement/{supplement}.parquet"
+SEGMENTS = "{results}/samples/{length}/{bucket}.parquet"
 MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
-_COVERAGE, _TEMPLATES = "results/samples/coverage.parquet", "results/samples/templates.parquet"
-_PAIR_SCORES = "results/likelihoods/pairs/{set}/{scored}.parquet"
-_ODDITIES = "results/pairs/{set}.oddities.parquet"
+_COVERAGE, _TEMPLATES = "{results}/samples/coverage.parquet", "{results}/samples/templates.parquet"
+_PAIR_SCORES = "{results}/likelihoods/pairs/{set}/{scored}.parquet"
+_ODDITIES = "{results}/pairs/{set}.oddities.parquet"
 _TERM_STRENGTH = "log_probability_strength"
 
 
@@ -51,9 +51,10 @@ class Files:
     """
 
     def __init__(self, study: StudyPlan) -> None:
-        self._study, self._config = study, study.config
+        self._study, self._config, self._results = study, study.config, study.results
         embedded, scored, texts = study.embedded, study.scored, study.texts
         self._names: dict[str, Iterable[str]] = {
+            "results": [study.results],
             "shard": sorted(texts.shards),
             "supplement": sorted(texts.supplement),
             "audit": AUDIT,
@@ -100,7 +101,9 @@ class Files:
 
     def fill_lengths(self, pattern: str) -> list[str]:
         """Return the paths of a pattern with `{length}`, for all lengths that a job of a model measures."""
-        return self._study.embedded.paths(*(pattern.replace("{length}", label) for label in self._study.labels))
+        return self._study.embedded.paths(
+            *(pattern.replace("{results}", self._results).replace("{length}", label) for label in self._study.labels)
+        )
 
     def _asks_for(self, table: Table) -> bool:
         """Return whether the config asks for a table, and what it is made from is not missing."""
@@ -114,7 +117,7 @@ class Files:
         if "path" not in settings:
             # the last file says whether the others are as they were written
             origin = "training.json" if "train" in settings else "package.json"
-            return [f"results/models/{family}/{name}" for name in (*MODEL_FILES, origin)]
+            return [f"{self._results}/models/{family}/{name}" for name in (*MODEL_FILES, origin)]
         return require_no_braces(sorted(str(path) for path in Path(settings["path"]).glob("*") if path.is_file()))
 
     def segments_read(self, bucket: str = "", **_: str) -> list[str]:
@@ -126,7 +129,7 @@ class Files:
         embedded = self._study.embedded
         alike = embedded.twins if model in embedded.twins else embedded.models
         first = next(name for name, each in alike.items() if each["family"] == alike[model]["family"])
-        pattern, bucket = "results/embeddings/{model}/{length}/{bucket}.parquet", bucket or self._study.buckets[0]
+        pattern, bucket = "{results}/embeddings/{model}/{length}/{bucket}.parquet", bucket or self._study.buckets[0]
         return self.fill(pattern, model=[first], bucket=[bucket]) if first != model else []
 
     # ---- estimates
@@ -137,7 +140,7 @@ class Files:
         if not measured.is_asked_for(self._config):
             return []
         models, copies = self._study.find_measured(measured)
-        return [f"results/{measured.stage}/{method}/{name}{ending}" for name in (copies if twins else models)]
+        return [f"{self._results}/{measured.stage}/{method}/{name}{ending}" for name in (copies if twins else models)]
 
     def gathered(self, method: Method) -> dict[str, Any]:
         """Return what the tables of a method are gathered from.
@@ -150,7 +153,9 @@ class Files:
         twin_of = study.embedded.twin_of | study.scored.twin_of
         twins = {twin_of[Path(path).stem]: [path] for path in self.estimates(name, twins=True)}
         models = study.embedded.models if method.unit == CEAT.unit else {}
-        reports = {model: f"results/models/{each['family']}.tokenizer.parquet" for model, each in models.items()}
+        reports = {
+            model: f"{self._results}/models/{each['family']}.tokenizer.parquet" for model, each in models.items()
+        }
         parts = ("estimates", "words", "templates", *(("resamples", "convergence") if method == CEAT else ()))
         endings = {part: ".parquet" if part == "estimates" else f".{part}.parquet" for part in parts}
         found = {part: self.estimates(name, ending) for part, ending in endings.items()}
@@ -159,7 +164,7 @@ class Files:
             "templates": found["templates"] if f"{name}_templates" in TABLES else [],
             "twins": twins,
             # without categories that are measured in text, no text is read
-            "coverage": self._use_texts([_COVERAGE] if self._has_texts else []),
+            "coverage": self._use_texts(self.fill(*[_COVERAGE] * self._has_texts)),
             "tokenizers": {model: path for model, path in reports.items() if self._use_texts([path])},
         }
 
@@ -167,23 +172,23 @@ class Files:
         """Return the tables of all methods of word associations, but for the multiverse."""
         tables = [table for method in FAMILY if self._study.asks_for(method) for table in method.tables]
         gathered = [table for table in tables if table.name != "multiverse" and not table.key]
-        csv = [f"results/{table.path}.csv" for table in gathered if table.beside.endswith(".csv")]
-        return [*(f"results/{table.path}.parquet" for table in gathered), *csv]
+        csv = [f"{self._results}/{table.path}.csv" for table in gathered if table.beside.endswith(".csv")]
+        return [*(f"{self._results}/{table.path}.parquet" for table in gathered), *csv]
 
     def vectors(self, method: str) -> dict[str, list[list[str]]]:
         """Return the vectors or scores that a method measures, by model: files of the model, and of its random copies.
 
         CEAT has a file per length that primary estimates are over: the fixed lengths, or all if none is fixed.
         """
-        labels, scores = self._study.labels, "results/likelihoods/log_probability/{model}.terms.parquet"
+        labels = self._study.labels
         twin_of = (self._study.scored if method == "log_probability" else self._study.embedded).twin_of
         fixed = [length for length, label in labels.items() if not label.startswith(">")]
         lists = {"ceat": self.fill(LISTS, model=["{model}"], length=fixed or [*labels])}
-        lists |= {"seat": ["results/embeddings/{model}/templates.json"], "weat": ["results/static/{model}.parquet"]}
-        lists["log_probability"] = [scores]
+        lists |= {"seat": ["{results}/embeddings/{model}/templates.json"], "weat": ["{results}/static/{model}.parquet"]}
+        lists["log_probability"] = ["{results}/likelihoods/log_probability/{model}.terms.parquet"]
         return {
             model: [
-                [path.replace("{model}", name) for path in lists[method]]
+                self.fill(*lists[method], model=[name])
                 for name in (model, *(twins for twins, of in twin_of.items() if of == model))
             ]
             for model in self._study.find_measured(method_named(method))[0]
@@ -194,7 +199,7 @@ class Files:
     def finished(self) -> dict[str, str]:
         """Return the tables of a finished study, by their names in `prasanga.report.study.Results`."""
         return {
-            table.name: f"results/{table.path}.parquet"
+            table.name: f"{self._results}/{table.path}.parquet"
             for method in METHODS
             for table in method.tables
             # a table that describes pairs needs no model
@@ -211,9 +216,9 @@ class Files:
             `scored` and `terms` of the models with a mask.
         """
         texts, templates = self._has_texts, self._has_templates
-        patterns = [*([LISTS] * texts), *(["results/embeddings/{model}/templates.json"] * templates)]
+        patterns = [*([LISTS] * texts), *(["{results}/embeddings/{model}/templates.json"] * templates)]
         return {
-            "segments": [*(self.fill(SEGMENTS) if texts else []), *([_TEMPLATES] * templates)],
+            "segments": self.fill(*[SEGMENTS] * texts, *[_TEMPLATES] * templates),
             "lists": self.fill(*patterns),
             "sentences": self.fill(SENTENCES, SUPPLEMENT) if texts else [],
             "scored": self.estimates("log_probability", ".sentences.parquet"),
@@ -225,17 +230,19 @@ class Files:
         texts = self.texts_measured()
         is_made = not self._study.computed or any(texts[name] for name in ("segments", "scored", "terms"))
         is_shown = self._config["report"]["texts"] == "shown"
-        return self._use_texts([f"results/samples/measured_sentences.{ending}"] if is_made and is_shown else [])
+        return self._use_texts([f"{self._results}/samples/measured_sentences.{ending}"] if is_made and is_shown else [])
 
     def texts_shown(self) -> dict[str, list[str]]:
         """Return what page and cards say of texts and models."""
         study, endings = self._study, (".json", ".tokenizer.json", ".tokenizer.parquet")
-        reports = self.fill(*(f"results/models/{{family}}{end}" for end in endings))
-        reports += self.fill("results/embeddings/{model}/precision.json") if study.labels else []
+        reports = self.fill(*(f"{self._results}/models/{{family}}{end}" for end in endings))
+        reports += self.fill("{results}/embeddings/{model}/precision.json") if study.labels else []
         texts = {
-            "coverage": self._use_texts([_COVERAGE]),
-            "corpus": self.fill("results/sentences/{shard}.json") if study.computed else counts_of(_COVERAGE),
-            "audit": self._use_texts(self.fill("results/sentences/audit/{audit}.parquet")),
+            "coverage": self._use_texts(self.fill(_COVERAGE)),
+            "corpus": self.fill("{results}/sentences/{shard}.json")
+            if study.computed
+            else counts_of(*self.fill(_COVERAGE)),
+            "audit": self._use_texts(self.fill("{results}/sentences/audit/{audit}.parquet")),
         }
         found = {
             "embeddings": self._use(self.fill(LISTS)) + self._use_texts(reports),
@@ -245,16 +252,16 @@ class Files:
 
     def shown(self) -> dict[str, Any]:
         """Return what the page shows, by its name in `prasanga.report.study.Results`."""
-        words = {"categories": "results/lexicon/categories.json", "forms": "results/lexicon/forms.parquet"}
+        words = {"categories": "{results}/lexicon/categories.json", "forms": "{results}/lexicon/forms.parquet"}
         has_words = {"ceat_words", *names_of(FAMILY)} & self.results.keys()
         measured = [f"{method.name}_words" for method in FAMILY[1:] if method.name in self.results]
         return {
             **self.results,
             **self.texts_shown(),
-            **({name: self._use([path]) for name, path in words.items()} if has_words else {}),
+            **({name: self._use(self.fill(path)) for name, path in words.items()} if has_words else {}),
             "pair_scores": self._use(self.fill(_PAIR_SCORES, _PAIR_SCORES.replace("{scored}", "{scored_twin}"))),
             "pair_oddities": self._use(self.fill(_ODDITIES)),
-            "words": self._use(f"results/{TABLES[name].path}.parquet" for name in measured),
+            "words": self._use(f"{self._results}/{TABLES[name].path}.parquet" for name in measured),
             "sentences": self.measured_sentences(),
         }
 
@@ -262,13 +269,13 @@ class Files:
         """Return the tables of earlier stages that go with the page, by their names in its folder."""
         is_hidden = self._config["report"]["texts"] == "hidden"
         copied = {
-            table.beside: f"results/{table.path}{Path(table.beside).suffix}"
+            table.beside: f"{self._results}/{table.path}{Path(table.beside).suffix}"
             for method in METHODS
             for table in method.tables
             if table.beside and {table.name, method.name} & self.results.keys() and self._asks_for(table)
         }
         audit = ("suffixes", "forms", "lengths", *(() if is_hidden else ("concordance",)))
-        texts = self.fill("results/sentences/audit/{audit}.tsv", audit=audit) if self._study.labels else []
+        texts = self.fill("{results}/sentences/audit/{audit}.tsv", audit=audit) if self._study.labels else []
         oddities = [] if is_hidden else self._use(self.fill(_ODDITIES))
         beside = [*self._use_texts(texts), *self.measured_sentences("tsv"), *oddities]
         return {
@@ -288,11 +295,11 @@ class Files:
         lengths = [f"{label}/{self._study.buckets[0]}" for label in self._study.labels]
         first = [*lengths, *(["templates/00"] * self._has_templates)][:1]
         paths = [
-            *([_TEMPLATES] * self._has_templates),
-            *self.fill("results/embeddings/{model}/{first}.parquet", first=first),
-            *self.fill("results/static/{vectors}.parquet"),
+            *self.fill(*[_TEMPLATES] * self._has_templates),
+            *self.fill("{results}/embeddings/{model}/{first}.parquet", first=first),
+            *self.fill("{results}/static/{vectors}.parquet"),
             *(path for method in METHODS if method.name != "pairs" for path in self.estimates(method.name)),
-            *self.fill(_PAIR_SCORES, "results/pairs/{set}.parquet"),
+            *self.fill(_PAIR_SCORES, "{results}/pairs/{set}.parquet"),
         ]
         return self._use(dict.fromkeys(paths))
 
@@ -340,7 +347,7 @@ class Settings:
     """What changes the results of jobs; a method for each kind of job that depends on more than keys of the config."""
 
     def __init__(self, study: StudyPlan) -> None:
-        self._study, self._config, self._words = study, study.config, study.words
+        self._study, self._config, self._words, self._results = study, study.config, study.words, study.results
         replacements = self._config["replacements"].items()
         # decides which sentences are found in a text, and how they are written
         self._extraction = {
@@ -416,7 +423,7 @@ class Settings:
         """Return which model it is and how it is read. On how many GPUs it runs changes none of its results."""
         settings = self._config["models"][family]
         options = {key: settings[key] for key in _MODEL_OPTIONS}
-        path = settings.get("path", f"results/models/{family}")
+        path = settings.get("path", f"{self._results}/models/{family}")
         return {"model": path, "revision": settings["revision"], "options": options}
 
     def model_files(self, family: str) -> dict[str, list[int]]:
@@ -524,9 +531,9 @@ class Settings:
             }
             if self._config["seat"]["categories"]:
                 lists["templates"] = {"method": "seat", "model": model, "choices": own}
-            sources |= {f"results/embeddings/{name}/{each}.json": about for each, about in lists.items()}
+            sources |= {f"{self._results}/embeddings/{name}/{each}.json": about for each, about in lists.items()}
         for name in self._config["static"]["vectors"]:
-            sources[f"results/static/{name}.parquet"] = {"method": "weat", "model": name, "choices": {}}
+            sources[f"{self._results}/static/{name}.parquet"] = {"method": "weat", "model": name, "choices": {}}
         methods = sorted({source["method"] for source in sources.values()})
         categories = {method: list(self._words.chosen[method]) for method in methods}
         return {"sources": sources, "categories": categories, **self.select("associations: repeated_words; seed")}
@@ -589,9 +596,9 @@ class Settings:
         lists, tables = dict[str, Values](), dict[str, Values]()
         for model in self._study.embedded.every:
             contexts = {**self.embedding(model), **drawn}
-            lists |= {f"results/embeddings/{model}/{length}.json": contexts for length in self._study.labels}
+            lists |= {f"{self._results}/embeddings/{model}/{length}.json": contexts for length in self._study.labels}
             if self._config["seat"]["categories"]:
-                lists[f"results/embeddings/{model}/templates.json"] = self.sentence_embedding(model)
+                lists[f"{self._results}/embeddings/{model}/templates.json"] = self.sentence_embedding(model)
         asked, masked = self._config["log_probability"], self._study.scored.masked.every
         for model in self._study.scored.every:
             tables |= {f"pairs/{name}/{model}": self.pair_scores(model) for name in self._study.sets}
@@ -601,7 +608,7 @@ class Settings:
                 tables[f"log_probability/{model}"] = self.log_probability(model)
         for settings in tables.values():
             settings["which"] = {key: said for key, said in settings["which"].items() if key != "files"}
-        return lists | {f"results/likelihoods/{name}.parquet": settings for name, settings in tables.items()}
+        return lists | {f"{self._results}/likelihoods/{name}.parquet": settings for name, settings in tables.items()}
 
     # ---- the page
 
@@ -613,6 +620,7 @@ class Settings:
             "corpus": {**corpus, "root": named(corpus["root"])},
             "embeddings": self.select("embeddings: stored_dtype unknown audit"),
             "normalization": self._study.normalization,
+            "is_part": self._results != "results",
         }
 
     # ---- parts of the above

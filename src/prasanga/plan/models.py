@@ -274,11 +274,12 @@ EPOCHS: Mapping[str, int] = {"word2vec": 5, "glove": 25}
 """Passes of a training that does not say how many: gensim's number; half of the least that GloVe's authors took."""
 
 
-def find_vectors(vectors: Mapping[str, Any], *, cached: bool) -> dict[str, str]:
+def find_vectors(vectors: Mapping[str, Any], results: str, *, cached: bool) -> dict[str, str]:
     """Return the files that static vectors are read from, by name; vectors that the workflow trains are left out.
 
     Args:
         vectors: `static.vectors` of the config.
+        results: the folder of the study's results.
         cached: whether earlier results may replace a file that is absent, if they were made from a file of that path.
 
     Raises:
@@ -286,7 +287,7 @@ def find_vectors(vectors: Mapping[str, Any], *, cached: bool) -> dict[str, str]:
     """
     files = {name: str(settings["path"]) for name, settings in sorted(vectors.items()) if "path" in settings}
     absent = {name for name, path in files.items() if cached and not Path(path).is_file()}
-    tables = {name: path for name in absent if (path := Path(f"results/static/{name}.parquet")).is_file()}
+    tables = {name: path for name in absent if (path := Path(f"{results}/static/{name}.parquet")).is_file()}
     kept = {name for name, table in tables.items() if files[name] in made_from(table).get("inputs", "")}
     for name in files.keys() - kept:
         require_file(f"static.vectors.{name}", files[name], "a file of vectors (word2vec, GloVe, fastText)")

@@ -58,9 +58,9 @@ def asks_only_for(target: str, arguments: Sequence[str], targets: Callable[[], C
     return mentioned and all(name == target or name.startswith(f"results/report/{target}/") for name in targets())
 
 
-def vectors_at_hand(config: Mapping[str, Any]) -> bool:
+def vectors_at_hand(config: Mapping[str, Any], results: str) -> bool:
     """Return whether statistics are to be made from cached vectors, and there are any."""
-    return config["embeddings"]["source"] == "cached" and any(Path("results/embeddings").glob("*/*.json"))
+    return config["embeddings"]["source"] == "cached" and any(Path(results, "embeddings").glob("*/*.json"))
 
 
 def name_in(names: Iterable[str]) -> str:
@@ -352,18 +352,18 @@ def count_texts(study: StudyPlan, targets: Sequence[str] = ()) -> Iterator[str]:
         n_texts = round(n_contexts * (1 + share)) + n_sentences * (1 + (n_copies > 0)) if n_layers else 0
         said = f"Model {family}: at most {n_texts:,} texts and {n_pairs * is_scored * (1 + n_copies):,} pairs"
         said += f", with its {n_copies} random copies" if n_copies else ""
-        if width := n_layers and _find_width(family, settings):
+        if width := n_layers and _find_width(family, settings, study.results):
             said += f"; {n_texts * n_layers * width * _BYTES_PER_VALUE / 1e6:,.0f} MB of vectors"
         yield f"{said}."
 
 
-def _find_width(name: str, settings: Mapping[str, Any]) -> int:
+def _find_width(name: str, settings: Mapping[str, Any], results: str) -> int:
     """Return the width of a model's vectors; 0 if it is not known before the model is checked."""
     if "train" in settings:
         return int(settings["train"]["hidden_size"])
     if settings.get("package") in _PACKAGED_WIDTHS:
         return _PACKAGED_WIDTHS[settings["package"]]
-    for path in (Path(settings.get("path", ""), "config.json"), Path(f"results/models/{name}.json")):
+    for path in (Path(settings.get("path", ""), "config.json"), Path(results, f"models/{name}.json")):
         with suppress(OSError, ValueError, AttributeError):  # the check of the model reports a broken file
             known = json.loads(path.read_text(encoding="utf-8"))
             return next((int(known[key]) for key in _WIDTHS if isinstance(known.get(key), int)), 0)
@@ -381,7 +381,7 @@ def tabulate_shifts(study: StudyPlan) -> Iterator[str]:
     There are none before a study in this folder has them. Components are of single words, so that categories with pairs
     or clusters are left out.
     """
-    path = Path("results/associations/ceat.parquet")
+    path = Path(study.results, "associations/ceat.parquet")
     if not path.exists():
         return
     import polars as pl  # here, because it takes long to import, and few plans need it

@@ -51,6 +51,7 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
         language=section.language_of(config),
         scripts={str(config["language"]), *results["pair_scores"]["language"]},
         panel=word_views.panel(config, results, section.language_of(config)),
+        home="../../report/index.html" if config.get("is_part") else "",
     )
 
 

@@ -488,7 +488,11 @@ def plan_comparison(
 
 
 def plan_products(
-    config: Mapping[str, Any], results: Mapping[str, str], data: Mapping[str, str], compared_with: Mapping[str, Any]
+    config: Mapping[str, Any],
+    results: Mapping[str, str],
+    data: Mapping[str, str],
+    compared_with: Mapping[str, Any],
+    folder: str = "results",
 ) -> dict[str, Product]:
     """Return the files next to the page by their writer.
 
@@ -497,6 +501,7 @@ def plan_products(
         results: tables by name.
         data: tables that are copied, by the names of their copies.
         compared_with: of `plan_comparison`; empty without one.
+        folder: of the study's results.
     """
     asked = reduce(
         lambda rest, method: method.without(rest), (each for each in FAMILY if each.name not in results), dict(config)
@@ -518,7 +523,7 @@ def plan_products(
         "data": Product(data, {}, [f"data/{name}" for name in data]),
     }
     return {
-        name: each._replace(files=[f"results/report/{path}" for path in each.files])
+        name: each._replace(files=[f"{folder}/report/{path}" for path in each.files])
         for name, each in found.items()
         if each.files
     }

@@ -257,7 +257,7 @@ def sheet_to_html(sheet: Sheet, language: str = ENGLISH) -> Markup:
 
 
 def page_to_html(
-    title: str, views: Sequence[View], *, language: str, scripts: Iterable[str], panel: str = ""
+    title: str, views: Sequence[View], *, language: str, scripts: Iterable[str], panel: str = "", home: str = ""
 ) -> Markup:
     """Write a page: the views by their entries of the navigation, in the order in which these come.
 
@@ -267,13 +267,14 @@ def page_to_html(
         language: of the page's own labels.
         scripts: languages whose fonts the page is to bring along.
         panel: HTML after the views.
+        home: the page over the pages of all languages, where the study has several.
     """
     entries: dict[str, list[View]] = {}
     for view in views:
         if view.contents:
             entries.setdefault(view.entry, []).append(view)
     assets = page_assets({language, *scripts})
-    return render("index", assets=assets, title=title, entries=entries, language=language, panel=panel)
+    return render("index", assets=assets, title=title, entries=entries, language=language, panel=panel, home=home)
 
 
 def fold(name: str, more: str, **parts: Any) -> Section:

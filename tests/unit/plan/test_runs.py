@@ -147,7 +147,7 @@ def test_a_finished_study_says_what_more_words_and_contexts_would_show(
         "C5": {"targets": sets, "attributes": sets, "matched": "targets"},
         "C6": {"targets": sets, "attributes": clustered},
     }
-    plan: Any = SimpleNamespace(config=config, words=SimpleNamespace(chosen={"ceat": chosen}))
+    plan: Any = SimpleNamespace(config=config, results="results", words=SimpleNamespace(chosen={"ceat": chosen}))
     assert list(runs.tabulate_shifts(plan)) == []
     row = {f"n_{side}": 20 for side in "xyab"} | {"category": "C1", "contexts_min": 4, "n_tests": 16}
     row |= {"variance_words": 0.1, "variance_attributes": 0.02, "variance_contexts": 0.4}

@@ -142,11 +142,11 @@ def test_vectors_are_sorted_by_where_they_come_from(tmp_path: Path, monkeypatch:
     gone = str(tmp_path / "gone")
     write_table("results/static/kept.parquet", pa.table({"stimulus": ["ফুল"]}), {"inputs": json.dumps({gone: "0f"})})
     asked = {"own": {"train": {"method": "glove"}}, "file": {"path": str(file)}, "kept": {"path": gone}}
-    assert find_vectors(asked, cached=True) == {"file": str(file)}
+    assert find_vectors(asked, "results", cached=True) == {"file": str(file)}
     with pytest.raises(InputError, match="no such file"):
-        find_vectors(asked, cached=False)
+        find_vectors(asked, "results", cached=False)
     with pytest.raises(InputError, match=r"`static.vectors.kept.path` is 'other.txt', but there is no such file"):
-        find_vectors({**asked, "kept": {"path": "other.txt"}}, cached=True)
+        find_vectors({**asked, "kept": {"path": "other.txt"}}, "results", cached=True)
 
 
 def test_static_vectors_need_no_torch_and_planning_no_compiler() -> None:

@@ -22,7 +22,7 @@ from prasanga.base.yaml import load_yaml
 from prasanga.methods import TABLES
 from prasanga.report import ASSETS
 
-FOLDER = "results/report/figures"
+FOLDER = "report/figures"
 """Where figures lie; those in its folder `column` are as wide as one column of two, others as the page."""
 
 COLUMN = "column"
@@ -111,34 +111,38 @@ def figure_named(name: str) -> Figure | None:
     return None
 
 
-def figure_files(names: Sequence[str], report: Mapping[str, Any]) -> list[str]:
+def figure_files(names: Sequence[str], report: Mapping[str, Any], results: str = "results") -> list[str]:
     """Return the files of figures: SVG for the page, other formats at the widths that are asked for.
 
     Args:
         names: of the figures; also a pattern of Snakemake's.
         report: the section `report` of the config.
+        results: the folder of the study's results.
     """
     others = [ending for ending in report["formats"] if ending != "svg"]
     endings = {
         FOLDER: ["svg", *(others if "page" in report["widths"] else [])],
         f"{FOLDER}/{COLUMN}": others if COLUMN in report["widths"] else [],
     }
-    return [f"{folder}/{name}.{ending}" for folder in endings for name in names for ending in endings[folder]]
+    return [f"{results}/{folder}/{name}.{ending}" for folder in endings for name in names for ending in endings[folder]]
 
 
-def describe_drawings(drawings: Mapping[str, Drawing], report: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def describe_drawings(
+    drawings: Mapping[str, Drawing], report: Mapping[str, Any], results: str = "results"
+) -> dict[str, dict[str, Any]]:
     """Return what the job that draws a figure is given, by its name, with the code of the function that draws.
 
     Args:
         drawings: the figures of a study.
         report: the section of the config.
+        results: the folder of the study's results.
     """
     modules = {name: module_file(drawing.figure.module) for name, drawing in drawings.items()}
     code = fingerprints(set(modules.values()))
     return {
         name: {
             **{"plot": drawing.figure.plot, "options": dict(drawing.options), "code": code[modules[name]]},
-            **{"tables": list(drawing.tables.values()), "files": figure_files([name], report)},
+            **{"tables": list(drawing.tables.values()), "files": figure_files([name], report, results)},
         }
         for name, drawing in drawings.items()
     }

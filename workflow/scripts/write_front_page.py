@@ -1,0 +1,8 @@
+"""The results of all languages of a study to the page over their pages, and to the summary that names theirs."""
+
+from prasanga.base.results import Task
+from prasanga.report.languages import write_front_page
+
+task = Task(snakemake, "report")
+asked = task.params
+write_front_page(asked.study, asked.parts, asked.tables, asked.files, dict(task.output.items()))
