@@ -4,6 +4,8 @@ The results of a language are those of a study of that language alone, in a fold
 with its name: `hi_measure_ceat`.
 """
 
+from prasanga.report.paper_tables import list_read, list_written, plan_comparison, plan_products
+
 PARTS = {language: f"{language.replace('-', '_')}_" for language in STUDIES}
 
 for language, prefix in PARTS.items():
@@ -28,7 +30,7 @@ for language, prefix in PARTS.items():
     for path in getattr(rules, f"{prefix}tables").input:
         if path.endswith((".parquet", ".csv")):
             JOINED.setdefault(f"{RESULTS}/{path.removeprefix(PLACES[language] + '/')}", {})[language] = str(path)
-METHODS_JOINED = {name: f"{RESULTS}/{method_named(name).tables[0].path}.parquet" for name in names_of(FAMILY)}
+OVER_LANGUAGES = {name: path for name, table in TABLES.items() if (path := f"{RESULTS}/{table.path}.parquet") in JOINED}
 
 
 rule join_languages:
@@ -45,11 +47,37 @@ rule join_languages:
         "../workflow/scripts/join_languages.py"
 
 
+# Tables of the papers with languages side by side, and the study beside a paper.
+COMPARISON = {}
+if config["comparison"]["paper"] != "none":
+    STUDIED = sorted({name for study in STUDIES.values() for name in study["models"]})
+    COMPARISON, WHY_NONE = readable(plan_comparison, config, place("resources/published"), STUDIED, OVER_LANGUAGES)
+    WARNINGS.append(WHY_NONE)
+PRODUCTS = plan_products(config, OVER_LANGUAGES, {}, COMPARISON, RESULTS)
+TABLES_OF_PAPERS = list_written(PRODUCTS)
+
+if PRODUCTS:
+
+    rule write_tables:
+        """Tables in the papers' layouts with languages side by side; all languages next to a paper."""
+        input:
+            list_read(PRODUCTS),
+        output:
+            TABLES_OF_PAPERS,
+        log:
+            "<logs>/report/tables.log",
+        params:
+            products={name: list(product) for name, product in PRODUCTS.items()},
+        script:
+            "../workflow/scripts/write_tables.py"
+
+
 rule write_front_page:
     """The page over the pages of all languages, and the summary that names theirs."""
     input:
         [getattr(rules, f"{prefix}write_page").output for prefix in PARTS.values()],
         list(JOINED),
+        TABLES_OF_PAPERS,
     output:
         page="<results>/report/index.html",
         summary="<results>/summary.json",
@@ -58,14 +86,14 @@ rule write_front_page:
     params:
         study={key: WRITTEN[key] for key in ("study", "title", "note", "report")},
         parts={language: language for language in STUDIES},
-        tables={name: path for name, path in METHODS_JOINED.items() if path in JOINED},
-        files=[path.removeprefix(f"{RESULTS}/") for path in JOINED],
+        tables={name: path for name, path in OVER_LANGUAGES.items() if name in names_of(FAMILY)},
+        files=[path.removeprefix(f"{RESULTS}/") for path in (*JOINED, *TABLES_OF_PAPERS)],
     script:
         "../workflow/scripts/write_front_page.py"
 
 
 REPORT = rules.write_front_page.output
-TABLES_OF_STUDY = list(JOINED)
+TABLES_OF_STUDY = [*JOINED, *TABLES_OF_PAPERS]
 for prefix in PARTS.values():
     TABLES_OF_STUDY += [*getattr(rules, f"{prefix}tables").input, *getattr(rules, f"{prefix}figures").input]
 

@@ -12,7 +12,7 @@ if config["comparison"]["paper"] != "none":
     WARNINGS.append(WHY_NONE)
 
 PRODUCTS = plan_products(config, FILES.results, FILES.data(), COMPARISON, STUDY.results)
-TABLES = list_written(PRODUCTS)
+WRITTEN_TABLES = list_written(PRODUCTS)
 SHOWN = FILES.shown()
 
 # The figures of the study by the name of their files, each with its tables.
@@ -31,7 +31,7 @@ ON_PAGE = [name for name, drawing in DRAWINGS.items() if drawing.figure.on_page]
 ON_REQUEST = [name for name in DRAWINGS if name not in ON_PAGE]
 CARDS = [f"{STUDY.results}/report/{name}_card.md" for name in ("methods", "data")]
 # The files that go with the page.
-BESIDE = [*figure_files(ON_PAGE, config["report"], STUDY.results), *TABLES, *CARDS]
+BESIDE = [*figure_files(ON_PAGE, config["report"], STUDY.results), *WRITTEN_TABLES, *CARDS]
 
 
 if COMPARISON:
@@ -63,7 +63,7 @@ rule write_tables:
     input:
         list_read(PRODUCTS),
     output:
-        TABLES,
+        WRITTEN_TABLES,
     log:
         "<logs>/report/tables.log",
     params:
@@ -111,7 +111,7 @@ rule write_page:
     input:
         **SHOWN,
         figures=expand("<results>/report/figures/{name}.svg", name=ON_PAGE),
-        tables=TABLES,
+        tables=WRITTEN_TABLES,
         records=FILES.records(),
     output:
         page=report(

@@ -423,12 +423,15 @@ class Watch:
 
 def _show_results(folder: Path) -> None:
     """Show the largest effects with their intervals, and then what was left out and where the page is."""
-    from prasanga.report.summary import print_last_words
+    from prasanga.report.summary import print_last_words, read_summaries
 
     summary = folder / SUMMARY
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # print_last_words reports it
-        if rows := list_effects(json.loads(summary.read_text(encoding="utf-8"))["methods"]):
-            write_table(["method", "category", "model", "effect", "95% interval"], rows)
+        found = read_summaries(summary)
+        first = int(len(found) == 1)  # the column of languages is for several
+        rows = [[language, *row][first:] for language, each in found.items() for row in list_effects(each["methods"])]
+        if rows:
+            write_table(["language", "method", "category", "model", "effect", "95% interval"][first:], rows)
     print_last_words(summary, folder / PAGE)
 
 

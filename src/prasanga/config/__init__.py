@@ -98,7 +98,7 @@ def split_languages(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         TypeAdapter(Languages).validate_python(given)
     except ValidationError:
         return {str(config.get("language", "bn")): dict(config)}
-    entries: dict[str, Any] = {each: {} for each in given} if isinstance(given, list) else given
+    entries: Mapping[str, Any] = given if isinstance(given, Mapping) else {each: {} for each in given or ()}
     studies = {}
     for language, entry in entries.items():
         study = {**merge_configs(config, entry), "languages": [language]}

@@ -167,7 +167,7 @@ def compare(
         tables: the study's tables of estimates by method (ceat, seat, weat, log_probability_bias).
         published: `read_published`.
         models: `comparison.models` of the config; models of the same name match by themselves.
-        language: of the study (bn, hi, en).
+        language: of the study (bn, hi, en); a table over several languages has a column `language`.
 
     Returns:
         The table `comparison` of the registry, in the order of the paper's tables; without anything to compare, a row
@@ -202,7 +202,8 @@ def _select_estimates(method: str, table: pl.DataFrame, language: str) -> pl.Dat
     for row in table.iter_rows(named=True):
         few = f"few words: {words}" if (words := grids.few_words(row)) else ""
         notes.append([few, grids.why_missing(row) or row.get("interval_note")])
-    described = table.with_columns(_join_notes(notes), method=pl.lit(method), language=pl.lit(language))
+    of = pl.col("language") if "language" in table.columns else pl.lit(language)
+    described = table.with_columns(_join_notes(notes), method=pl.lit(method), language=of)
     rows = grids.split_draws(described).rename({"effect_size": "measured"})
     return rows.select(pl.col(name).cast(kind) for name, kind in _OURS.items() if name in rows.columns)
 
@@ -316,7 +317,7 @@ def _compare_rows(
     has_signs = is_exact & (measured != even) & (published != even)
     apart = (pl.col("published_n_samples").log() - pl.col("n_samples").log()).abs()
     for side in ("n_samples", "table"):
-        cell = ["method", "category", "model", "sample_mode", "segment_length", side]
+        cell = ["method", "category", "language", "model", "sample_mode", "segment_length", side]
         rows = rows.filter(apart.is_null() | (apart == apart.min().over(cell)))
     return rows.with_columns(
         pl.when(measured.is_finite()).then(measured),

@@ -510,10 +510,12 @@ def plan_products(
     tables = {each.published_as: results[each.name] for each in FAMILY if each.published_as and each.name in results}
     tables |= {"first_draws": results["convergence"]} if draws and "convergence" in results else {}
     tables |= {PAIRS.name: results["bias_percentages"]} if has_pairs else {}
+    compared = {name: results[name] for name in names_of(FAMILY) if name in results}
     layouts = ["ceat"] if "ceat" in results else []
     layouts += [*layouts_of(asked), *([PAIR_TABLE] if has_pairs else [])]
+    if isinstance(config["languages"], Mapping):  # of the papers' tables, these have languages side by side
+        layouts, compared = [name for name in layouts if name in {*SAHOO, PAIR_TABLE}], {}
     written = [f"tables/{name}.{ending}" for name in layouts for ending in ENDINGS]
-    compared = {name: results[name] for name in names_of(FAMILY) if name in results}
     settings = {"preset": config["preset"], "language": config["language"], **draws}
     found = {
         "layouts": Product(tables, settings, written),

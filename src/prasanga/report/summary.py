@@ -607,5 +607,16 @@ def print_last_words(summary: Path, page: Path) -> None:
         summary: the file of the summary.
         page: the page; if it is not there, the summary is named in its place.
     """
-    lines = last_words(json.loads(summary.read_text(encoding="utf-8")), page if page.is_file() else summary)
-    print(*lines, sep="\n", file=sys.stderr, flush=True)
+    for language, found in read_summaries(summary).items():
+        if language:
+            print(f"{name_of_language(language)}:", file=sys.stderr)
+        *lines, where = last_words(found, page if page.is_file() else summary)
+        print(*lines, sep="\n", file=sys.stderr)
+    print(where, file=sys.stderr, flush=True)
+
+
+def read_summaries(file: Path) -> dict[str, dict[str, Any]]:
+    """Return the summaries of the languages of a study, by language; that of a study of one language by ""."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    parts = {language: file.parent / part for language, part in found.get("languages", {"": file.name}).items()}
+    return {language: json.loads(part.read_text(encoding="utf-8")) for language, part in parts.items()}

@@ -178,7 +178,9 @@ def find_table(path: str | Path) -> TableSchema | None:
 
 def _fits(known: str, path: str) -> bool:
     pattern = re.sub("<[^>]+>", "[^/]+", known.replace(".", r"\."))
-    return re.search(f"(^|results/)([a-z]{{2,3}}(-\\w+)*/)?{pattern}$", path) is not None  # or of one of several languages
+    return (
+        re.search(f"(^|results/)([a-z]{{2,3}}(-\\w+)*/)?{pattern}$", path) is not None
+    )  # or of one of several languages
 
 
 def read_table(path: str | Path) -> pl.DataFrame:
