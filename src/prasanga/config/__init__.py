@@ -19,8 +19,8 @@ from pydantic import TypeAdapter, ValidationError
 from prasanga.base.errors import InputError
 from prasanga.base.places import BESIDE, installation, list_links, place, place_of_corpus
 from prasanga.base.yaml import find_line, load_yaml, read_text
-from prasanga.config.study import Languages, StudyConfig
-from prasanga.config.values import NORMALIZATION, PAPER, has_words
+from prasanga.config.study import StudyConfig
+from prasanga.config.values import NORMALIZATION, PAPER, Languages, has_words
 
 Keys = tuple[str | int, ...]
 """The keys and list indices that lead to a value."""

@@ -28,6 +28,7 @@ from prasanga.config.values import (
     FilePattern,
     Flag,
     Language,
+    Languages,
     LongerThan,
     Name,
     Neighbours,
@@ -575,9 +576,6 @@ class CategoryConfig(ConfigSection):
     matched: Literal["targets", "attributes", "both"] | None = absent()
     """The sides whose two sets are pairs (father, mother), the first word with the first and so on
     (docs/lexicon.md)."""
-
-
-Languages: TypeAlias = DistinctSome[Language] | Annotated[dict[Language, dict[str, Any]], Field(min_length=1)]
 
 
 class StudyConfig(ConfigSection):

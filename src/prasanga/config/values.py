@@ -126,6 +126,7 @@ Annotator: TypeAlias = Annotated[str, Field(pattern=r"^[\w-]+$", max_length=100,
 Language: TypeAlias = Annotated[
     str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", examples=["bn", "hi", "en", "ta", "pt-BR"])
 ]
+Languages: TypeAlias = DistinctSome[Language] | Annotated[dict[Language, dict[str, Any]], Field(min_length=1)]
 Normalization: TypeAlias = Literal["bangla", "nukta", "nfkc", "nfc", "none"]
 LongerThan: TypeAlias = Annotated[str, Field(pattern=r"^>[1-9][0-9]{0,4}$", examples=[">75"])]
 FilePath: TypeAlias = Annotated[
