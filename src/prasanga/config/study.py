@@ -6,7 +6,7 @@ Defaults, checks, messages, the editor's schema and docs/config.md come from her
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
@@ -36,6 +36,7 @@ from prasanga.config.values import (
     Positive,
     Seed,
     Share,
+    Sides,
     Whole,
     absent,
     add_defaults,
@@ -417,7 +418,7 @@ class PairSetConfig(ConfigSection):
     layout: str = "auto"
     """Which columns the file has (a layout of docs/pairs.md); auto goes by their names."""
     languages: DistinctSome[Language] | None = None
-    """Languages of the file that are scored; null for all that it has or, in a study of several, for these."""
+    """Languages of the file that are scored; null for all that it has, or that a study of several has."""
 
 
 class PairsConfig(ConfigSection):
@@ -554,15 +555,6 @@ class ReportConfig(ConfigSection):
     """Widths of the figures, 6.8 inches (page) and 3.3 inches (column); the page's own are drawn in any case."""
 
 
-Sides: TypeAlias = (
-    Annotated[list[str], Field(min_length=2, max_length=2)]
-    | Annotated[
-        dict[str, Annotated[list[str | dict[str, Any]], Field(min_length=1)] | FilePath | None],
-        Field(min_length=2, max_length=2),
-    ]
-)
-
-
 class CategoryConfig(ConfigSection):
     """Two sets of targets and two sets of attributes."""
 
@@ -590,10 +582,9 @@ class StudyConfig(ConfigSection):
     note: str = ""
     """A sentence at the top of the page, for what a reader must know first."""
     languages: Languages = ["bn"]
-    """Languages of words, texts and pairs: bn, hi, en (Bangla, Hindi, English), or any other tag of BCP 47
-    (docs/my_language.md). Each is measured as a study of its own, so that no result depends on the others. `{language}`
-    in a value is filled in. Where more differs, write each with the keys that it replaces: {en: {}, hi: {corpus: {root:
-    texts}}}."""
+    """Languages of words, texts and pairs: bn, hi, en (Bangla, Hindi, English), or another tag of BCP 47
+    (docs/my_language.md). Each is measured as a study of its own; `{language}` in a value is filled in. Where more
+    differs, write each with the keys that it replaces: {en: {}, hi: {corpus: {root: texts}}}."""
     language: Language = "bn"
     """Short form of `languages`: `language: bn` is `languages: [bn]`."""
     seed: Count = 47

@@ -132,6 +132,13 @@ LongerThan: TypeAlias = Annotated[str, Field(pattern=r"^>[1-9][0-9]{0,4}$", exam
 FilePath: TypeAlias = Annotated[
     str, Field(min_length=1), AfterValidator(_require_no_braces), PlainSerializer(_find_place, return_type=str)
 ]
+Sides: TypeAlias = (
+    Annotated[list[str], Field(min_length=2, max_length=2)]
+    | Annotated[
+        dict[str, Annotated[list[str | dict[str, Any]], Field(min_length=1)] | FilePath | None],
+        Field(min_length=2, max_length=2),
+    ]
+)
 FilePattern: TypeAlias = Annotated[str, Field(min_length=1), AfterValidator(_require_below_root)]
 
 
