@@ -101,9 +101,7 @@ class Files:
 
     def fill_lengths(self, pattern: str) -> list[str]:
         """Return the paths of a pattern with `{length}`, for all lengths that a job of a model measures."""
-        return self._study.embedded.paths(
-            *(pattern.replace("{results}", self._results).replace("{length}", label) for label in self._study.labels)
-        )
+        return self._study.embedded.paths(*self.fill(pattern, model=["{model}"], bucket=["{bucket}"]))
 
     def _asks_for(self, table: Table) -> bool:
         """Return whether the config asks for a table, and what it is made from is not missing."""
@@ -237,11 +235,10 @@ class Files:
         study, endings = self._study, (".json", ".tokenizer.json", ".tokenizer.parquet")
         reports = self.fill(*(f"{self._results}/models/{{family}}{end}" for end in endings))
         reports += self.fill("{results}/embeddings/{model}/precision.json") if study.labels else []
+        coverage = self.fill(_COVERAGE)
         texts = {
-            "coverage": self._use_texts(self.fill(_COVERAGE)),
-            "corpus": self.fill("{results}/sentences/{shard}.json")
-            if study.computed
-            else counts_of(*self.fill(_COVERAGE)),
+            "coverage": self._use_texts(coverage),
+            "corpus": self.fill("{results}/sentences/{shard}.json") if study.computed else counts_of(*coverage),
             "audit": self._use_texts(self.fill("{results}/sentences/audit/{audit}.parquet")),
         }
         found = {
