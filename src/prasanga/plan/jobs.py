@@ -43,8 +43,8 @@ class Files:
     """The files of a study, as paths from its folder.
 
     Attributes:
-        results: the tables that the report is made from, by their names in `prasanga.report.study.Results`: all that
-            the study makes or, where figures are drawn from what is there, those.
+        results: the tables that the report is made from, by their names in `prasanga.report.study.Results`, as far as
+            the study makes them or has them.
         missing: a sentence for each table that this run does not make and that is not there.
         terms: the scores from which the strength of log-probability bias follows; none of raw logits, or if cached ones
             are incomplete, as those of earlier versions are.
