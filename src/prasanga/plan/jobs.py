@@ -4,8 +4,7 @@ Values of parameters are plain (numbers, text, lists, dictionaries), since Snake
 word.
 
 A file belongs to one of three stages. Texts, models and their reports are made where models run. Vectors, scores and
-estimates are made unless figures alone are drawn. Tables of results are what these come to. A file that this run does
-not make is used if it is there.
+estimates are made unless figures alone are drawn. Tables of results come of them. Other files are used if present.
 """
 
 from __future__ import annotations
