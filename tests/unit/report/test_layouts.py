@@ -116,6 +116,34 @@ def test_table_4_shows_primary_estimates_or_the_shortest_length_and_what_was_not
     assert any(note.startswith("CEAT: 9 words, fixed draws") for note in of_paper.notes)
 
 
+def test_table_4_is_one_table_of_all_methods_as_printed(project_root: Path) -> None:
+    """C1, C4 and C9, read in the paper; the mark of CEAT is of draws, of WEAT and SEAT of words."""
+    printed = read_published(project_root / "resources/published", "sadhu2024").filter(table="4")
+    tables = {}
+    for (method,), rows in printed.group_by("method", maintain_order=True):
+        length = "9" if method == "ceat" else ""
+        listed = [
+            estimate("C1", row["model"], length, "fixed", row["effect_size"])
+            | {"category": row["category"]}
+            | dict.fromkeys(("p_draws", "p_stimuli", "p_sentences"), 0.01 if row["significant"] else 0.5)
+            for row in rows.iter_rows(named=True)
+        ]
+        tables[method] = pl.DataFrame(listed, schema={**SCHEMA, "p_sentences": pl.Float64})
+    sheet = paper_table("sadhu_table4", tables, preset="paper").sheet
+    methods = ("WEAT", "WEAT", "SEAT", "CEAT", "Log-probability bias")
+    models = (
+        "word2vec",
+        "glove",
+        *(f"banglabert_large_{kind}" for kind in ("discriminator", "generator", "generator")),
+    )
+    assert sheet.columns == tuple(zip(methods, models, strict=True))
+    cells = {row.labels[0]: [cell.text + cell.mark for cell in row.cells] for row in sheet.rows}
+    assert cells["C1"] == ["+1.770*", "+1.270*", "+0.890*", "+1.225*", "+0.890*"]
+    assert cells["C4"] == ["+1.440*", "−0.180", "−0.580", "+0.639*", "+0.710*"]
+    assert cells["C9"] == ["+0.230", "−1.030", "−1.130", "−0.591*", "+0.700*"]
+    assert len(cells) == 9
+
+
 def test_marks_follow_the_preset(seat: pl.DataFrame) -> None:
     cells = {preset: [row.cells[0] for row in paper_table("sahoo_table3", {"seat": seat}, preset=preset).sheet.rows]
              for preset in ("recommended", "paper")}  # fmt: skip
