@@ -127,14 +127,14 @@ def _find_reasons(
     elif model is None:
         yield "not asked for" if is_whole else "not finished"
     else:
-        stimuli = str(study.get("lexicon", {}).get("stimuli", "resources/"))
+        stimuli = str(study.get("lexicon", {}).get("stimuli", "resources/stimuli"))
         vectors = study.get("static", {}).get("vectors", {}).get(model, {})
         holds = {
             "number in doubt": cell["doubt"],
             "model in doubt": cell["model_doubt"],
             "stand-in": {f"models.{model}.path", f"models.{model}"} & set(changed),
             "own texts": method in ("ceat", "weat") and any(key.startswith("corpus") for key in changed),
-            "own words": method != PAIRS.name and stimuli.startswith("resources/"),
+            "own words": method != PAIRS.name and "resources/stimuli" in stimuli,
             "own vectors": method == "weat" and "train" in vectors,
             "sample of pairs": method == PAIRS.name,
             "own settings": any(not key.startswith(_NO_SETTINGS) for key in changed),

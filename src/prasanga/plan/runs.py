@@ -430,6 +430,7 @@ def name_unreachable(study: StudyPlan) -> Iterator[str]:
         for method in FAMILY
         for _ in study.find_measured(method)[0]
         for name, category in study.words.chosen[method.name].items()
+        if not category["targets"][0].get("as_published")  # which are no tests of findings
     ]
     for least in sorted({p for _, p in tests if p * len(tests) > ALPHA}, reverse=True):
         names = ", ".join(dict.fromkeys(name for name, p in tests if p == least))

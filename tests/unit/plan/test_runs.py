@@ -135,6 +135,24 @@ def test_what_pairs_cannot_show_is_what_holm_leaves_when_they_agree_perfectly(
     assert list(runs.name_unreachable(plan)) == expected
 
 
+def test_words_of_a_paper_are_no_tests(project_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project_root)
+    config = {
+        "study": "s",
+        "language": "en",
+        "preset": "paper",
+        "categories": [],
+        "seat": {"categories": ["GA1", "GC1"]},
+    }
+    config |= {"models": {"tiny": {"train": {"hidden_size": 16, "seed": 1}}}}
+    plan = StudyPlan.from_config(complete(config))
+    assert list(runs.name_unreachable(plan)) == []  # 8 pairs, one-sided
+    config["lexicon"] = {"stimuli": ["resources/stimuli/en", "resources/stimuli/en/paper"]}
+    plan = StudyPlan.from_config(complete(config))
+    assert len(plan.words.chosen["seat"]["GA1"]["targets"][0]["stimuli"]) == 5  # one unit
+    assert list(runs.name_unreachable(plan)) == []
+
+
 def test_a_finished_study_says_what_more_words_and_contexts_would_show(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
