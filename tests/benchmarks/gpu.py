@@ -1,13 +1,14 @@
 """All that a graphics card is asked to show, in ten minutes: `make gpu`, or `python tests/benchmarks/gpu.py`.
 
-Measures speed as a share of the card's own matrix rate, and tests what runs on cards alone: memory that runs out,
+Measures the papers' model sizes (texts and pairs a second, with random weights made on the device) and speed as a
+share of the card's own matrix rate, and tests what runs on cards alone: memory that runs out,
 several streams, bfloat16 against float32, the same bytes twice, 8 bits, random copies, several cards.
 Prints Markdown, writes `docs/measured/gpu.json` and ends with 1 where something failed. Each
 part is a process of its own, so that a card which one of them leaves unusable is not another's mistake; what ten
 minutes do not hold is left out, and said so.
 
 `--device cpu --tiny` runs the same code on a processor with models of two blocks, so that nothing
-of this runs for the first time on the card.
+of this runs for the first time on the card; `--quick` runs the smallest size of the papers there, in less than a minute.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,6 +34,19 @@ ASKED = {"9 words": 0.35, "75 words": 0.50, "decoder, 75 words": 0.50, "masked s
 SEED = 2026
 #: A part is stopped after so many seconds, and all of them after ten minutes; a processor has all the time it wants.
 LONGEST, IN_ALL = 150, 600
+#: The papers' models, by the number of their parameters: family, entries of the vocabulary, and shape.
+_SHAPE = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+PAPERS = {
+    "52M": ("electra", 32_000, (256, 24, 4, 1024), {"embedding_size": 1024}),  # the generator of BanglaBERT large
+    "236M": ("bert", 197_285, (768, 12, 12, 3072), {}),  # MuRIL base
+    "339M": ("electra", 32_000, (1024, 24, 16, 4096), {"embedding_size": 1024}),  # BanglaBERT large
+    "506M": ("bert", 197_285, (1024, 24, 16, 4096), {}),  # MuRIL large
+    "560M": ("xlm-roberta", 250_002, (1024, 24, 16, 4096), {"max_position_embeddings": 514}),  # XLM-R large
+    "7B": ("llama", 32_000, (4096, 32, 32, 11008), {"max_position_embeddings": 512}),  # Llama 2; Mistral, BLOOM alike
+    "13B": ("llama", 100_000, (5120, 40, 40, 13824), {"max_position_embeddings": 512}),  # as large as mGPT
+}
+#: Seconds of each measurement of such a model.
+EACH = 4.0
 
 
 @dataclass
@@ -120,6 +134,55 @@ def prepare(bench: Bench) -> None:
     llama(*(tiny if bench.tiny else (4096, 32, 32, 11008))).save_pretrained(bench.folder / "decoder")
     for file in (bench.folder / "bert").glob("tokenizer*"):
         (bench.folder / "decoder" / file.name).write_bytes(file.read_bytes())
+
+
+def measure_size(bench: Bench, size: str) -> None:
+    """Measure texts a second at 9, 25 and 75 words, and pairs a second, of a model of one of the papers' sizes."""
+    import torch
+    from transformers import AutoConfig
+
+    from prasanga.base.errors import InputError
+    from prasanga.embeddings import load_encoder
+    from prasanga.likelihoods import load_scorer, score_pairs
+    from prasanga.models import ModelOptions
+    from prasanga.models.devices import quiet
+
+    family, entries, shape, more = PAPERS[size]
+    folder = bench.folder / size
+    config = AutoConfig.for_model(family, vocab_size=entries, pad_token_id=0, **dict(zip(_SHAPE, shape, strict=True)))
+    config.update(more)
+    config.save_pretrained(folder)
+    for file in (bench.folder / "bert").glob("tokenizer*"):
+        (folder / file.name).write_bytes(file.read_bytes())
+    how: dict[str, Any] = {"device": bench.device, "options": ModelOptions(random_weights=SEED)}
+    try:
+        with quiet(), torch.device(bench.device):
+            measure_texts(bench, load_encoder(folder, **how))
+        with quiet(), torch.device(bench.device):
+            scorer = load_scorer(folder, **how)
+    except InputError as error:
+        bench.numbers["left out"] = str(error).partition(". ")[0]
+        return
+    pairs = bench.pairs(200)
+    score_pairs(scorer, pairs[:2])
+    seconds = timed(lambda: score_pairs(scorer, pairs[2:4])) / 2
+    some = pairs[: max(2, int(EACH / seconds))]
+    bench.numbers["pairs a second"] = len(some) / timed(lambda: score_pairs(scorer, some))
+
+
+def measure_texts(bench: Bench, encoder: Any) -> None:
+    """Note how large an encoder is, and how many texts it embeds a second."""
+    bench.numbers["millions"] = sum(each.numel() for each in encoder.loaded.encoder.parameters()) / 1e6
+
+    def embed(segments: Any) -> float:
+        return timed(lambda: encoder.embed(*segments))
+
+    for words in (9, 25, 75):
+        segments = bench.segments(words, 20_000)
+        first = segments.first(16)
+        embed(first)
+        some = segments.first(max(16, int(EACH * 16 / embed(first))))
+        bench.numbers[f"texts a second, {words} words"] = len(some.texts) / embed(some)
 
 
 def card(bench: Bench) -> None:
@@ -420,6 +483,8 @@ PARTS: dict[str, Callable[[Bench], None]] = {
         *(speed, scores, decoder, ways),
     )
 }
+SIZES_OF_PAPERS = {f"size {size}": partial(measure_size, size=size) for size in PAPERS}
+PARTS = {"card": card, **SIZES_OF_PAPERS, **PARTS}
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -502,11 +567,14 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="part", help=f"{', '.join(PARTS)}; all if none is named")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--tiny", action="store_true", help="models of two blocks, to try all of this on a processor")
+    parser.add_argument("--quick", action="store_true", help="the smallest model of the papers, on a processor")
     parser.add_argument("--seconds", type=float, help=f"in all (default: {IN_ALL}; with --tiny an hour)")
     parser.add_argument("--json", type=Path, help="where results go (default: docs/measured/gpu.json, not with --tiny)")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--found", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.quick:
+        asked.device, asked.tiny, asked.parts = "cpu", True, [*SIZES_OF_PAPERS][:1]
     if unknown := set(asked.parts) - {*PARTS, "prepare"}:
         parser.error(f"there is no part {sorted(unknown)[0]!r}; write {', '.join(PARTS)}")
     if asked.found:

@@ -57,6 +57,18 @@ def test_what_became_slower_by_more_than_fifteen_percent_is_said() -> None:
     ]
 
 
+def test_the_smallest_model_of_the_papers_is_measured_on_a_processor(tmp_path: Path) -> None:
+    file = tmp_path / "gpu.json"
+    command = [sys.executable, str(PROJECT / "tests/benchmarks/gpu.py"), "--quick", f"--json={file}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads(file.read_text(encoding="utf-8"))["results"]
+    numbers = results["size 52M"]["numbers"]
+    assert numbers.pop("millions") == pytest.approx(52, abs=1)
+    assert [*numbers] == [*(f"texts a second, {words} words" for words in (9, 25, 75)), "pairs a second"]
+    assert numbers["texts a second, 9 words"] > numbers["texts a second, 75 words"] > 0
+
+
 @pytest.mark.long
 def test_all_that_a_card_is_asked_runs_on_a_processor(tmp_path: Path) -> None:
     file = tmp_path / "gpu.json"
