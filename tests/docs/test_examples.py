@@ -25,8 +25,7 @@ from typer.main import get_command
 
 from prasanga.base import offered
 from prasanga.cli import app
-from prasanga.config import complete, make_schema
-from prasanga.extras.papers import merge
+from prasanga.config import complete, make_schema, merge_configs
 from prasanga.lexicon import check_examples, load_lexicon, load_suffix_groups
 from prasanga.report.figures import COLUMN, FOLDER, figure_named
 
@@ -149,7 +148,7 @@ def test_yaml_is_accepted(block: Block, study_files: Path, monkeypatch: pytest.M
     monkeypatch.chdir(study_files / "assamese" if block.title.startswith("assamese/") else study_files)
     if block.title == "changes.yaml":  # merged into the config of a paper: docs/published.md
         config = yaml.safe_load((ROOT / "config/sadhu2024.yaml").read_text(encoding="utf-8"))
-        complete(merge(config, yaml.safe_load(without_placeholders(block.code))))
+        complete(merge_configs(config, yaml.safe_load(without_placeholders(block.code))))
         return
     content = yaml.safe_load(without_placeholders(block.code))
     keys = set(make_schema()["properties"])

@@ -153,7 +153,7 @@ def reproduce(
     from prasanga.extras.dossier import write_dossier
     from prasanga.extras.papers import CHANGES, find_failed, prepare
 
-    folder, failed = (directory or Path(f"reproduce-{paper}")).absolute(), set[tuple[str, str]]()
+    folder, failed = (directory or Path(f"reproduce-{paper}")).absolute(), set[tuple[str, str, str]]()
     items = prepare(folder, paper, installation(), keep_going=keep_going)
     write_table(["item", "needed for", "state", "what to do"], [list(item[:4]) for item in items])
     typer.echo(f"What to do is typed in {folder}, and files are looked for there.")
@@ -170,11 +170,11 @@ def reproduce(
         return
     asked["others"] = ["--keep-going", *asked["others"]]
     while (status := work(folder, verbose=verbose, **asked)) == FAILED:
-        found = find_failed(list_failed(folder), [item.name for item in items if item.is_model])
+        found = find_failed(folder, list_failed(folder))
         if found <= failed:
             break
         failed |= found
-        typer.echo(f"Left out: {', '.join(sorted({name for name, _ in found}))}. The others go on.", err=True)
+        typer.echo(f"Left out: {', '.join(sorted({name for name, *_ in found}))}. The others go on.", err=True)
         items = prepare(folder, paper, installation(), keep_going=keep_going, failed=failed)
     typer.echo(write_dossier(folder, paper, installation(), items))
     if status or failed:
@@ -254,11 +254,11 @@ def list_models(study: StudyFile = None, directory: Folder = None) -> None:
 
 
 def _show_models(folder: Path, config: Path | None) -> None:
-    from prasanga.config import config_of, read_study
+    from prasanga.config import config_of, read_study, split_languages
     from prasanga.plan.models import estimate_memory, find_kind
 
-    rows = []
-    for name, model in read_study(config or config_of(folder))["models"].items():
+    rows, studies = [], split_languages(read_study(config or config_of(folder))).values()
+    for name, model in {name: model for study in studies for name, model in study["models"].items()}.items():
         report = folder / f"results/models/{name}.json"
         known = json.loads(report.read_text("utf-8")) if report.is_file() else {}
         origin = model.get("path") or model.get("package") or "trained by the study"

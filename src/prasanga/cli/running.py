@@ -62,8 +62,8 @@ _KILLED = re.compile(r"\b(?:SIGKILL|OUT_OF_MEMORY|OOM|(?i:oom[-_ ]?kill(?:ed|er)
 _WRONG = re.compile(
     r"^.*\b(?:error|fatal|unable|cannot|could not|failed|refused|denied|timed out)\b.*$", re.MULTILINE | re.I
 )
-_JOB = re.compile(r"^    log: logs/(\w+)/.*?^    reason: (.*?)$", re.MULTILINE | re.DOTALL)
-"""Stage and reason of a job that Snakemake prints; jobs without a log only collect."""
+_JOB = re.compile(r"^    log: logs/(?:[a-z]{2,3}(?:-\w+)*/)?(\w+)/.*?^    reason: (.*?)$", re.MULTILINE | re.DOTALL)
+"""Stage and reason of a job that Snakemake prints, of all languages; jobs without a log only collect."""
 _CODE = re.compile(r"'[\w.]+\.py [0-9a-f]+'")
 _REASONS = {
     "Params have changed": "setting changed",

@@ -109,7 +109,11 @@ def split_languages(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
                 asked = {name: {"languages": [language]} for name, each in sets.items() if _is_of(language, each)}
                 study["pairs"] = {**pairs, "sets": merge_configs({name: sets[name] for name in asked}, asked)}
         if isinstance(models := study.get("models"), Mapping):
-            study["models"] = {name: each for name, each in models.items() if _is_of(language, each)}
+            others = {name: None for name, each in models.items() if not _is_of(language, each)}
+            study["models"] = merge_configs(models, others)
+            compared = study.get("comparison")
+            if isinstance(compared, Mapping) and isinstance(called := compared.get("models"), Mapping):
+                study["comparison"] = {**compared, "models": merge_configs(called, others)}
         studies[language] = study
     return studies
 
@@ -121,14 +125,14 @@ def _is_of(language: str, entry: Any) -> bool:
 
 
 def merge_configs(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a config with changes, key by key."""
+    """Return a config with changes, key by key; None removes a key."""
     merged = {
         key: merge_configs(config[key], value)
         if isinstance(value, Mapping) and isinstance(config.get(key), Mapping)
         else value
         for key, value in changes.items()
     }
-    return {**config, **merged}
+    return {key: value for key, value in {**config, **merged}.items() if key not in changes or value is not None}
 
 
 def complete(config: Mapping[str, Any], *, source: str | Path | None = None, placed: bool = False) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from huggingface_hub import HfApi, try_to_load_from_cache
 from prasanga.base.errors import InputError, reason
 from prasanga.base.io import write_text
 from prasanga.base.yaml import load_yaml
-from prasanga.config import read_config, read_study, show_yaml
+from prasanga.config import merge_configs, read_config, read_study, show_yaml
 from prasanga.models.hub import check_files, download_command, reaches_hub
 from prasanga.models.packaged import ModelOptions
 from prasanga.report.comparison import PAPERS, printed_at, read_percentages, read_published
@@ -36,6 +36,8 @@ _SHORT, _PICKLE = re.compile(r"[0-9a-f]{4,39}"), re.compile(r"pytorch_model(-\d+
 _ALL = ("embeddings", "likelihoods")
 _STAGES = {"likelihoods": "likelihoods", "embeddings": "embeddings", "associations": "embeddings"}
 """The use of a model that a failed job belongs to, by the folder of its results; any other job is about all uses."""
+Failure = tuple[str, str, str]
+"""A model, `stages` or `languages`, and the one of these that failed; "" for all."""
 
 
 class Needed(NamedTuple):
@@ -59,7 +61,7 @@ class Needed(NamedTuple):
 
 
 def prepare(
-    folder: Path, paper: str, installation: Path, *, keep_going: bool = False, failed: Collection[tuple[str, str]] = ()
+    folder: Path, paper: str, installation: Path, *, keep_going: bool = False, failed: Collection[Failure] = ()
 ) -> list[Needed]:
     """Write a paper's study into a folder, and return what it needs.
 
@@ -68,7 +70,7 @@ def prepare(
         paper: sadhu2024 or sahoo2024.
         installation: where the configs and the published numbers are.
         keep_going: whether to leave out of the study what stops it.
-        failed: models that failed in a run, each with the use that did ("" for all uses), which are left out.
+        failed: what failed in a run, and is left out.
 
     Raises:
         InputError: the paper is unknown, or the config cannot be used.
@@ -87,19 +89,19 @@ def prepare(
             used.add(name)
         stops = not is_there and ("instead" not in each or ("beside" in each and is_asked))
         change = each.get("config", {}) if name in used else each.get("without", {}) if stops and keep_going else {}
-        config = merge(config, change)
+        config = merge_configs(config, change)
         state = THERE if is_there else "missing" if stops else f"missing; {each['instead']}"
         items.append(Needed(name, each["needed_for"], state, "" if is_there else each["get"], stops))
-    config = merge(config, read_changes(folder))
+    config = merge_configs(config, read_changes(folder))
     uses = _list_uses(installation / "resources/published", paper)
     for name, model in config["models"].items():
         printed = ", ".join(uses.get(config["comparison"]["models"].get(name, name), ["no printed number"]))
         state, get = _look_for(folder, model, needed)
-        if use := [use for model_failed, use in failed if model_failed == name]:
-            state, get = FAILED, f"see the log; {' and '.join(filter(None, use)) or 'the model'} left out"
+        if lost := [each or "the model" for model_failed, _, each in failed if model_failed == name]:
+            state, get = FAILED, f"see the log; left out: {', '.join(lost)}"
         items.append(Needed(name, printed, state, get, state not in (THERE, ON_HUB, FAILED), is_model=True))
     stopped = [item.name for item in items if item.is_model and item.stops and keep_going]
-    write_study(folder, paper, _leave_out(config, [*failed, *((name, "") for name in stopped)]))
+    write_study(folder, paper, _leave_out(config, [*failed, *((name, "stages", "") for name in stopped)]))
     return items
 
 
@@ -107,15 +109,6 @@ def read_changes(folder: Path) -> dict[str, Any]:
     """Return what `changes.yaml` has."""
     path = folder / CHANGES
     return dict(load_yaml(str(path), path.read_text("utf-8")) or {}) if path.is_file() else {}
-
-
-def merge(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a config with changes, key by key; None removes a key."""
-    merged = {
-        key: merge(config[key], value) if isinstance(value, Mapping) and isinstance(config.get(key), Mapping) else value
-        for key, value in changes.items()
-    }
-    return {key: value for key, value in {**config, **merged}.items() if key not in changes or value is not None}
 
 
 def write_study(folder: Path, paper: str, config: Mapping[str, Any]) -> None:
@@ -130,31 +123,38 @@ def write_study(folder: Path, paper: str, config: Mapping[str, Any]) -> None:
     read_study(path)
 
 
-def _leave_out(config: Mapping[str, Any], failed: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Return a config without models, or without one use of them, and without what no model is left for."""
+def _leave_out(config: Mapping[str, Any], failed: Iterable[Failure]) -> dict[str, Any]:
+    """Return a config without models, or without one use or language of them, and without what no model is left for."""
     models = {name: dict(model) for name, model in config["models"].items()}
-    for name, use in failed:
-        stages = models.get(name, {}).get("stages", _ALL)
-        if name in models:
-            models[name]["stages"] = [stage for stage in stages if use and stage != use]
-    models = {name: model for name, model in models.items() if model.get("stages", True)} or config["models"]
+    every = {"stages": _ALL, "languages": config["languages"]}
+    for name, key, lost in failed:
+        models[name][key] = [each for each in models[name].get(key, every[key]) if lost not in ("", each)]
+    models = {name: model for name, model in models.items() if all(model.get(key, True) for key in every)}
+    models = models or config["models"]  # nothing can be run
     named = {ours: theirs for ours, theirs in config["comparison"]["models"].items() if ours in models}
     left = {**config, "models": models, "comparison": {**config["comparison"], "models": named}}
+    if isinstance(config["languages"], Mapping):  # what differs in a language is of models that are left
+        own = {language: each.get("models", {}) for language, each in config["languages"].items()}
+        gone = {
+            language: {"models": {name: None for name in each if name not in models}} for language, each in own.items()
+        }
+        left["languages"] = merge_configs(config["languages"], gone)
     scored = any("likelihoods" in model.get("stages", ["likelihoods"]) for model in models.values())
-    return merge(left, {} if scored else {"pairs": None, "log_probability": None})
+    return merge_configs(left, {} if scored else {"pairs": None, "log_probability": None})
 
 
-def find_failed(failed_outputs: Iterable[str], models: Iterable[str]) -> set[tuple[str, str]]:
-    """Return the models that failed jobs were about, each with the use of it that did, "" for all uses.
+def find_failed(folder: Path, failed_outputs: Iterable[str]) -> set[Failure]:
+    """Return what the failed jobs of a study of several languages, or of one, were about.
 
     Args:
+        folder: of the study.
         failed_outputs: files that failed jobs should have written.
-        models: of the study.
     """
-    found = set()
+    config, found = read_config(folder / "study.yaml"), set[Failure]()
     for path in failed_outputs:
-        stage = next((use for folder, use in _STAGES.items() if f"/{folder}/" in path), "")
-        found |= {(name, stage) for name in models if re.search(rf"/{re.escape(name)}(-random)?[./]", path)}
+        part = path.split("/")[1]
+        lost = ("languages", part) if part in config["languages"] else ("stages", _STAGES.get(part, ""))
+        found |= {(name, *lost) for name in config["models"] if re.search(rf"/{re.escape(name)}[./]", path)}
     return found
 
 
@@ -212,7 +212,9 @@ def pin(folder: Path, study: Path, installation: Path) -> Iterator[list[str]]:
     """
     config, changes = read_config(study), folder / CHANGES
     if changes.is_file():  # the study may lack models that were left out
-        config = merge(read_config(installation / f"config/{config['comparison']['paper']}.yaml"), read_changes(folder))
+        config = merge_configs(
+            read_config(installation / f"config/{config['comparison']['paper']}.yaml"), read_changes(folder)
+        )
     pins, api = dict[str, dict[str, Any]](), HfApi()
     for name, model in config["models"].items():
         if "path" in model and not (folder / model["path"]).is_dir():
@@ -224,7 +226,7 @@ def pin(folder: Path, study: Path, installation: Path) -> Iterator[list[str]]:
     if changes.is_file():
         text = changes.read_text(encoding="utf-8")
         head = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
-        merged = merge(read_changes(folder), {"models": pins})
+        merged = merge_configs(read_changes(folder), {"models": pins})
         write_text(changes, head + yaml.safe_dump(merged, allow_unicode=True, sort_keys=False, width=120))
     else:
         write_text(study, _insert_pins(study.read_text(encoding="utf-8"), pins))

@@ -198,22 +198,28 @@ def test_the_authors_files_are_taken_where_they_are(tmp_path: Path, project_root
     assert config["corpus"]["root"] == "corpora/bangla2b"
 
 
-def test_failed_models_lose_the_use_that_failed(tmp_path: Path, project_root: Path) -> None:
+def test_failed_models_lose_the_use_or_the_language_that_failed(tmp_path: Path, project_root: Path) -> None:
     models = {name: {"path": "/"} for name in read_config(project_root / "config/sahoo2024.yaml")["models"]}
-    outputs = [
-        *("results/models/mt5.json", "results/likelihoods/pairs/indibias/muril.parquet"),
-        *("results/hi/embeddings/bloom/templates.json", "results/hi/embeddings/bloom/templates/00.parquet"),
-        *("results/associations/seat/mistral.parquet", "results/report/index.html"),
-    ]
-    failed = find_failed(outputs, models)
-    assert failed == {("mt5", ""), ("muril", "likelihoods"), ("bloom", "embeddings"), ("mistral", "embeddings")}
-    write_changes(tmp_path, {"models": models})
-    items = {item.name: item.state for item in prepare(tmp_path, "sahoo2024", project_root, failed=failed)}
-    assert {name for name, state in items.items() if state == "failed in the run"} == {name for name, _ in failed}
+    write_changes(tmp_path, {"models": models, "languages": ["hi", "en"]})
+    prepare(tmp_path, "sahoo2024", project_root)
+    failed = find_failed(
+        tmp_path,
+        [
+            *("results/models/mt5.json", "results/likelihoods/pairs/indibias/muril.parquet"),
+            *("results/associations/seat/mistral.parquet", "results/report/index.html"),
+            *("results/hi/embeddings/bloom/templates.json", "results/hi/embeddings/bloom/templates/00.parquet"),
+        ],
+    )
+    assert failed == {
+        *(("mt5", "stages", ""), ("muril", "stages", "likelihoods")),
+        *(("mistral", "stages", "embeddings"), ("bloom", "languages", "hi")),
+    }
+    items = {item.name: item for item in prepare(tmp_path, "sahoo2024", project_root, failed=failed)}
+    assert {item.name for item in items.values() if item.state == "failed in the run"} == {name for name, *_ in failed}
+    assert items["bloom"].get == "see the log; left out: hi"
     left = read_config(tmp_path / "study.yaml")["models"]
-    assert "mt5" not in left
-    assert "mistral" not in left
-    assert (left["muril"]["stages"], left["bloom"]["stages"]) == (["embeddings"], ["likelihoods"])
+    assert not {"mt5", "mistral"} & left.keys()
+    assert (left["muril"]["stages"], left["bloom"]["languages"]) == (["embeddings"], ["en"])
 
 
 def test_there_is_a_row_for_every_published_number(tmp_path: Path, project_root: Path, published: Path) -> None:
