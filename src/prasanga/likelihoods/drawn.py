@@ -54,8 +54,7 @@ def draw_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.DataFram
     _, terms, _, persons = read_structures(Path(settings["structures"]), lexicon.normalization, are_drawn=True)
     people = {word.name for word in lexicon.stimuli if word.word_class in _PEOPLE}.union(*terms.values())
     of_people = {reading.form for reading in lexicon.readings if reading.stimulus in people}
-    lists = (read_traits(file, lexicon.normalization)[1] for file in settings["traits"])
-    traits = sorted({trait.word for of_list in lists for trait in of_list})
+    traits = {trait.word for file in settings["traits"] for trait in read_traits(file, lexicon.normalization)[1]}
     sought = {f"{trait} {noun}": (f"{trait}\n{form}",) for trait in traits for noun, form in persons.items()}
     how = {"language": settings["language"], "errors": settings["errors"], "before": 0, "after": 0}
     how["normalization"] = normalizer(settings["normalization"], **settings["replacements"])
@@ -66,14 +65,11 @@ def draw_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.DataFram
                 trait, form = found.split("\n")
                 order = seed_of(settings["seed"], "S5", trait, text), *place
                 around = f"{text[:start]} {text[end:]}"
-                if (
-                    (trait not in best or order < best[trait][0])
-                    and len(text) <= LONGEST_DRAWN
-                    and len(around.split()) + 2 >= FEWEST_WORDS["S5"]
-                    and not {"{", "}"} & set(text)
-                    and not has_word(trait, around)
-                    and of_people.isdisjoint(word for word, _, _ in words(around))
-                ):
+                others = [word for word, _, _ in words(around)]
+                is_taken = trait in best and best[trait][0] <= order
+                if is_taken or len(text) > LONGEST_DRAWN or {"{", "}"} & set(text) or has_word(trait, around):
+                    continue
+                if len(others) + 2 >= FEWEST_WORDS["S5"] and of_people.isdisjoint(others):
                     slots = f"{text[:start]}{{attribute}} {{target:{form}}}{text[end:]}"
                     best[trait] = order, (trait, slots, *of_text, *place)
     return pl.DataFrame([best[trait][1] for trait in sorted(best)], DRAWN_SCHEMA, orient="row")

@@ -269,6 +269,7 @@ class Files:
             for method in METHODS
             for table in method.tables
             if table.beside and {table.name, method.name} & self.results.keys() and self._asks_for(table)
+            if not (is_hidden and table.name == "drawn_sentences")
         }
         audit = ("suffixes", "forms", "lengths", *(() if is_hidden else ("concordance",)))
         texts = self.fill("{results}/sentences/audit/{audit}.tsv", audit=audit) if self._study.labels else []

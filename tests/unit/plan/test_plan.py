@@ -313,6 +313,15 @@ def test_what_else_a_paper_has_numbers_of_is_compared(planned: Planned, paper: s
     assert "described" not in plan_products(study.config, without, {}, {"paper": paper})
 
 
+@pytest.mark.parametrize(("texts", "is_there"), [("shown", True), ("hidden", False)])
+def test_drawn_sentences_are_beside_the_page_unless_texts_are_hidden(
+    planned: Planned, texts: str, is_there: bool
+) -> None:
+    changes = {"log_probability": {"s5_from_corpus": True}, "report": {"texts": texts}}
+    assert ("drawn_sentences.csv" in Files(planned(changes)).data()) == is_there
+    assert "drawn_sentences.csv" not in Files(planned({"report": {"texts": texts}})).data()
+
+
 def test_buckets_follow_from_the_words_of_the_study_and_their_contexts(planned: Planned) -> None:
     assert len(planned().buckets) == 1
     many = {"samples": {"contexts_per_stimulus": 8_000}}
