@@ -111,13 +111,14 @@ def test_the_lengths_are_those_of_tables_5_and_6_and_of_figure_1(study: Study, p
     assert set(config["associations"]["n_samples"]) == set(printed["n_samples"].drop_nulls())
 
 
-@pytest.mark.parametrize(("language", "least"), [("bn", 1500), ("en", 500), ("hi", 500)])
+@pytest.mark.parametrize(("language", "least"), [("bn", 1500), ("en", 2500), ("hi", 2500)])
 def test_there_are_words_and_templates_for_every_test_of_seat(
     language: str, least: int, study: Study, project_root: Path
 ) -> None:
     categories = study("sadhu2024" if language == "bn" else "sahoo2024")["seat"]["categories"]
     folder = project_root / "resources"
-    lexicon = load_lexicon(folder / f"stimuli/{language}", folder / f"suffix_groups/{language}.yaml")
+    stimuli = [folder / f"stimuli/{language}", *([] if language == "bn" else [folder / f"stimuli/{language}/paper"])]
+    lexicon = load_lexicon(stimuli, folder / f"suffix_groups/{language}.yaml")
     templates = load_templates(folder / f"templates/{language}/seat.yaml")
     assert len(fill_templates(lexicon, categories, templates)) > least
 

@@ -316,7 +316,9 @@ def test_a_study_measures_the_words_of_its_notebook(
     monkeypatch.chdir(project_root)
     path = write_notebook(tmp_path / "n.ipynb", *write_test({**MALE_FEMALE, **CAREER_FAMILY}, ["GGG XXX দেখে।"]))
     section = {"categories": ["C5"], "templates": str(path)}
-    chosen = WordsPlan.from_config(complete({"categories": ["C5"], "log_probability": section}), computed=True).chosen
+    chosen = WordsPlan.from_config(
+        complete({"categories": ["C5"], "log_probability": section}), computed=True, results="results"
+    ).chosen
     assert chosen["log_probability"]["C5"]["targets"][0] == {"name": "male_words", "stimuli": ["ছেলে", "বালক"]}
     assert chosen["ceat"]["C5"]["targets"][0]["name"] == "male_terms"
 
@@ -325,7 +327,7 @@ def test_a_notebook_that_cannot_be_used(tmp_path: Path) -> None:
     lists = {**MALE_FEMALE, **CAREER_FAMILY}
     for sentence, said in (
         ("GGG এখানে।", r"n.ipynb \(GGG is \{target\}, .*: the sentence `1` has the slots \{target\}\. Write"),
-        ("GGGXXX।", "with at least a space between them"),
+        ("GGGXXX।", "at least a space between"),
     ):
         path = write_notebook(tmp_path / "n.ipynb", *write_test(lists, [sentence]))
         with pytest.raises(InputError, match=said):
