@@ -5,6 +5,7 @@ Parameters hold what changes scores and nothing else. Where vectors come from th
 
 BIAS = "pairs: n_runs share n_resamples ties equivalence_margin; seed"
 PAIR_STRENGTH = {"strength": "<results>/calibration/pairs.parquet", "strength_csv": "<results>/calibration/pairs.csv"}
+DRAWN = "results/likelihoods/drawn_sentences.parquet"
 JOB_OF = STUDY.scored.job_of
 SCORER = machine_for(STUDY.scored.every, CORES if ONE_BY_ONE else 1, on_cpu=HAS_NO_GPU)
 
@@ -38,7 +39,7 @@ if STUDY.computed:
             corpus=local_paths(STUDY.texts.whole_files()),
             texts=ancient(files_of_sentences(config["log_probability"], "structures")),
         output:
-            parquet="results/likelihoods/drawn_sentences.parquet",
+            parquet=DRAWN,
             csv="results/likelihoods/drawn_sentences.csv",
         log:
             "logs/likelihoods/drawn_sentences.log",
@@ -51,7 +52,7 @@ if STUDY.computed:
     rule score_structures:
         """Log-probability bias of every trait in the sentence structures S1 to S5, by a model and its random copies."""
         input:
-            **({"drawn": rules.draw_sentences.output.parquet} if config["log_probability"]["s5_from_corpus"] else {}),
+            **({"drawn": DRAWN} if config["log_probability"]["s5_from_corpus"] else {}),
             model=CHECKPOINTS.wait_for_check(STUDY.scored.every),
             texts=ancient(files_of_sentences(config["log_probability"], "structures")),
         output:
