@@ -32,7 +32,6 @@ def generator(seed: int, *names: object) -> np.random.Generator:
 
 
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_ALL_BITS = (1 << 64) - 1
 
 
 def mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -43,13 +42,6 @@ def mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     values = (values ^ (values >> np.uint64(30))) * np.uint64(_FIRST)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(_SECOND)
     return values ^ (values >> np.uint64(31))
-
-
-def mix_one(value: int) -> int:
-    """Return the same of one number."""
-    value = (value ^ value >> 30) * _FIRST & _ALL_BITS
-    value = (value ^ value >> 27) * _SECOND & _ALL_BITS
-    return value ^ value >> 31
 
 
 # --------------------

@@ -30,7 +30,7 @@ import xxhash
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import open_parquet, read_batches
-from prasanga.base.seeds import mix, mix_one
+from prasanga.base.seeds import mix
 from prasanga.text import count_words
 
 PoolKind = Literal["shared", "per_length"]
@@ -221,17 +221,16 @@ def priority(seed: int, stimulus: str, text: str) -> int:
 
     This is the definition; `priorities` computes the same for whole columns.
     """
-    key_high, key_low = divmod(_key(seed, stimulus), 1 << 64)
-    high, low = divmod(xxhash.xxh3_128_intdigest(text.encode()), 1 << 64)
-    new_low = mix_one(high ^ key_high)
-    new_high = mix_one(low ^ new_low ^ key_low)
-    return new_high << 64 | new_low
+    halves = np.array([divmod(xxhash.xxh3_128_intdigest(text.encode()), 1 << 64)], np.uint64)
+    (high,), (low,) = priorities(halves[:, 0], halves[:, 1], stimulus_keys(seed, [stimulus]))
+    return int(high) << 64 | int(low)
 
 
 def stimulus_keys(seed: int, stimuli: Sequence[str]) -> Words64:
     """Return the keys of stimuli, shape (n, 2): high and low halves."""
-    numbers = [divmod(_key(seed, stimulus), 1 << 64) for stimulus in stimuli]
-    return np.array(numbers, np.uint64).reshape(-1, 2)
+    # NUL is in no number, so that no two pairs are written alike.
+    keys = (xxhash.xxh3_128_intdigest(f"{seed}\0{stimulus}".encode()) for stimulus in stimuli)
+    return np.array([divmod(key, 1 << 64) for key in keys], np.uint64).reshape(-1, 2)
 
 
 def priorities(high: Words64, low: Words64, keys: Words64) -> tuple[Words64, Words64]:
@@ -244,11 +243,6 @@ def priorities(high: Words64, low: Words64, keys: Words64) -> tuple[Words64, Wor
     """
     new_low = mix(high ^ keys[:, 0])
     return mix(low ^ new_low ^ keys[:, 1]), new_low
-
-
-def _key(seed: int, stimulus: str) -> int:
-    # NUL stands in no number, so that no two pairs are written alike.
-    return xxhash.xxh3_128_intdigest(f"{seed}\0{stimulus}".encode())
 
 
 # --------------------
