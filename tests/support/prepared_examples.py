@@ -23,7 +23,6 @@ from prasanga.embeddings.shards import vectors_to_arrow
 
 NOT_RUN = {
     ("docs/my_model.md", "save_pretrained"): "the model and tokenizer are the reader's own",
-    ("docs/published.md", "render_layout"): "needs two finished studies; tests/unit/report/test_layouts.py runs it",
 }
 """Examples that are not run, by page and a line of theirs, with the reason."""
 
