@@ -226,7 +226,7 @@ def test_the_group_of_the_page_is_used(study_files: Path) -> None:
 def rules() -> tuple[set[str], list[re.Pattern[str]]]:
     """Names of all rules, and patterns of the files that they speak of."""
     paths = [*(ROOT / "rules").glob("*.smk"), ROOT / "construction/construction.smk", ROOT / "Snakefile"]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+    text = "\n".join(path.read_text(encoding="utf-8").replace("<results>", "results") for path in paths)
     names = set(re.findall(r"^ *(?:rule|checkpoint) (\w+):", text, re.MULTILINE))
     files = [re.sub(r"\\\{.*?\\\}", "[^/]+", re.escape(path)) for path in re.findall(r'"(results/[^"]+)"', text)]
     return names, [re.compile(pattern) for pattern in files]
