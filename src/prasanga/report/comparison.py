@@ -253,28 +253,24 @@ def compare_described(
         models: as for `compare`.
     """
     _, file, name = DESCRIBED[paper]
+    path = Path(folder, file)
     if paper == "sadhu2024":
-        key = ["published_model", "polarity", "structure", "quantity"]
-        columns = _type_columns("paper table model pairs polarity structure quantity mean variance")
-        names = {"model": "published_model", "mean": "published_mean", "variance": "published_variance"}
-        matched = match_models(
-            models, ours["model"].unique(), (theirs := _read_csv(Path(folder, file), columns))["model"]
-        )
+        theirs = _read_csv(path, _type_columns("paper table model pairs polarity structure quantity mean variance"))
+        matched = match_models(models, ours["model"].unique(), theirs["model"])
         model = pl.col("model").replace_strict(matched, default=None, return_dtype=pl.String)
+        names = {"model": "published_model", "mean": "published_mean", "variance": "published_variance"}
+        key = ["published_model", "polarity", "structure", "quantity"]
+        # the paper has four pairs of terms, the notebook also two
         four = theirs.filter(pairs="4").rename(names)
         rows = four.join(ours.with_columns(published_model=model), on=key, maintain_order="left_right")
     else:
-        theirs = _read_csv(Path(folder, file), _type_columns("paper table statistic category language subset value"))
-        named = ours.rename({"value": "measured", "language": "of"})
-        rows = theirs.drop_nulls("value").join(
-            named, on=["statistic", "category", "subset"], maintain_order="left_right"
-        )
+        theirs = _read_csv(path, _type_columns("paper table statistic category language subset value"))
+        printed = theirs.drop_nulls("value").rename({"value": "published"})
+        ours = ours.rename({"value": "measured", "language": "of"})
+        rows = printed.join(ours, on=["statistic", "category", "subset"], maintain_order="left_right")
         # shares are those of both languages, lengths of one
-        rows = (
-            rows.filter(pl.col("language").is_null() | (pl.col("language") == pl.col("of")))
-            .with_columns(language="of", published="value", difference=pl.col("measured") - pl.col("value"))
-            .sort("set", "language", maintain_order=True)
-        )
+        rows = rows.filter(pl.coalesce("language", "of") == pl.col("of")).sort("set", "of", maintain_order=True)
+        rows = rows.with_columns(language="of", difference=pl.col("measured") - pl.col("published"))
     return name, rows.select(TABLES[name].names)
 
 
