@@ -23,6 +23,7 @@ from tables import read_data
 from prasanga.config import complete
 from prasanga.extras.papers import CHANGES
 from prasanga.report.comparison import PAPERS, read_percentages, read_published
+from prasanga.schema import describe_losses
 from prasanga.text.words import WORD
 
 pytestmark = pytest.mark.workflow
@@ -86,6 +87,7 @@ def test_every_convention_of_the_preset_is_a_column_of_what_it_made(program: Stu
         "pairs.ties": pairs["ties"],
         "pairs.encoder_decoder": pairs.filter(model="rewrites")["measure"],
         "log_probability.pieces": bias["pieces"],
+        "log_probability.aggregation": bias["aggregation"],
     }
     preset = complete({"preset": "paper", "models": {"any": {"path": "m"}}})
     for key, values in found.items():
@@ -97,7 +99,9 @@ def test_every_convention_of_the_preset_is_a_column_of_what_it_made(program: Stu
     # what is exchanged is no convention of a row, but of a category
     assert {row["category"]: row["exchanged"] for row in bias.iter_rows(named=True)} == {"C5": False, "C6": True}
     # the papers' p are those of sentences
-    assert seat["p_sentences"].null_count() == bias["p_sentences"].null_count() == 0
+    assert seat["p_sentences"].null_count() == 0
+    # the logits of a model that is hardly trained add up to less than 0, and have no logarithm
+    assert all("(negative-sum)" in describe_losses(losses) for losses in bias["lost"].to_list())
 
 
 def test_texts_and_segments_are_those_of_the_papers_program(program: Study) -> None:
@@ -145,6 +149,10 @@ def stand_in(folder: Path, model: str) -> dict[str, Any]:
     if not place.exists():
         scored = family in scoring_models.FAMILIES
         (scoring_models if scored else tiny_models).build(family, place, positions=512)
+        # a constant changes no probability, and gives sums of logits a logarithm
+        weights = place / "model.safetensors"
+        moved = {name: value + 50 * name.endswith("lm_head.bias") for name, value in load_file(weights).items()}
+        save_file(moved, weights, {"format": "pt"})
     return {"path": str(place), "revision": None, "dtype": "float32", "tokenizer": None}
 
 
