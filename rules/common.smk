@@ -88,7 +88,7 @@ config = readable(partial(complete, placed=True), WRITTEN)
 
 # A study of several languages is a study of each, in a folder of its own below results/, and tables and a page over them.
 RESULTS = workflow.pathvars.apply("<results>")
-IS_PART = not workflow.modifier.is_main_snakefile()  # one of these, or included in another workflow
+IS_PART = "part" in workflow.pathvars.items  # whether this is one of them
 STUDIES = split_languages(WRITTEN)
 PLACES = {language: f"{RESULTS}/{language}" if len(STUDIES) > 1 else RESULTS for language in STUDIES}
 

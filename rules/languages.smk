@@ -16,6 +16,7 @@ for language, prefix in PARTS.items():
             results=PLACES[language],
             logs=f"logs/{language}",
             benchmarks=f"benchmarks/{language}",
+            part=language,
         snakefile:
             str(INSTALLATION / "Snakefile")
         config:

@@ -257,10 +257,10 @@ def _show_models(folder: Path, config: Path | None) -> None:
     from prasanga.config import config_of, read_study, split_languages
     from prasanga.plan.models import estimate_memory, find_kind
 
-    rows, studies = [], split_languages(read_study(config or config_of(folder))).values()
-    for name, model in {name: model for study in studies for name, model in study["models"].items()}.items():
-        report = folder / f"results/models/{name}.json"
-        known = json.loads(report.read_text("utf-8")) if report.is_file() else {}
+    rows, parts = [], split_languages(read_study(config or config_of(folder)))
+    for name, model in {name: each for own in parts.values() for name, each in own["models"].items()}.items():
+        reports = [folder / "results" / part / f"models/{name}.json" for part in ("", *parts)]
+        known = next((json.loads(report.read_text("utf-8")) for report in reports if report.is_file()), {})
         origin = model.get("path") or model.get("package") or "trained by the study"
         if "path" in model:
             model["path"] = str(folder / model["path"])

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -30,6 +32,7 @@ from prasanga.base.places import installation
 from prasanga.base.seeds import generator
 from prasanga.config import CONFIGS
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
+from prasanga.pairs.preferences import LANGUAGE_TAG
 from prasanga.report import section as pages
 from prasanga.report import sheet as sheets
 from prasanga.report.grid import (
@@ -89,16 +92,25 @@ def read_studies(paths: Sequence[str | Path]) -> list[ComparedStudy]:
             folder = named.parent.parent
         inside = [folder / name for name in ("results/summary.json", "summary.json")]
         file = next(filter(Path.is_file, inside), inside[0]) if folder.is_dir() else named
-        summary = read_summary(file)
-        digest = hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
-        if digest in found:
-            raise InputError(f"{file}: the same summary as that of {found[digest][0]}. Name each study once.")
-        found[digest] = path, summary
+        for language, part in _list_parts(file).items():
+            summary = read_summary(part)
+            digest = hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
+            if digest in found:
+                raise InputError(f"{part}: the same summary as that of {found[digest][0]}. Name each study once.")
+            found[digest] = f"{path}{language}", summary
     names = [str(summary["study"]) for _, summary in found.values()]
     return [
         ComparedStudy(name if names.count(name) == 1 else f"{name} ({path})", digest, summary)
         for name, (digest, (path, summary)) in zip(names, found.items(), strict=True)
     ]
+
+
+def _list_parts(file: Path) -> dict[str, Path]:
+    """Return the summaries of the languages of a study, by `, <language>`; the file itself if it has one language."""
+    with suppress(OSError, ValueError, RecursionError, AttributeError):  # read_summary says what is wrong
+        if named := json.loads(file.read_bytes()).get("languages"):
+            return {f", {name}": file.parent / name / file.name for name in named if re.search(LANGUAGE_TAG, str(name))}
+    return {"": file}
 
 
 def read_summary(file: Path) -> dict[str, Any]:

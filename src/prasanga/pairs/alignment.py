@@ -342,7 +342,7 @@ _KEPT = "kept"
 _NUKTAS = str.maketrans("", "", "\u093c\u09bc")
 
 _SCRIPTS = {"bn": r"\p{Script=Bengali}", "hi": r"\p{Script=Devanagari}", "en": r"\p{Script=Latin}"}
-# Language -> kind -> what is odd about a sentence. In English a bar is no danda.
+# Language -> kind -> what is odd about a sentence; of another language nothing is known. In English a bar is no danda.
 _IN_SENTENCE = {
     language: {
         row["kind"]: regex.compile(row["pattern"].replace("{script}", script), regex.VERSION1)
@@ -393,7 +393,7 @@ def _find_in_pair(pair: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]
 
 def _find_in_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
     """Yield the kind of each oddity of a single sentence, and the place found."""
-    for kind, pattern in _IN_SENTENCE[language].items():
+    for kind, pattern in _IN_SENTENCE.get(language, {}).items():
         if hits := pattern.findall(text):
             yield kind, " ".join(f"{hit!a}" if not hit.isprintable() or hit.isspace() else hit for hit in hits)
     if not unicodedata.is_normalized("NFC", text):

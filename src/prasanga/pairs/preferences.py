@@ -17,6 +17,16 @@ from prasanga.schema import TABLES
 
 #: Languages of pairs.
 LANGUAGES = ("bn", "hi", "en")
+"""Languages of the papers, in the order of tables; others follow."""
+
+LANGUAGE_TAG = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
+"""A language as BCP 47 writes it: bn, ta, pt-BR."""
+
+
+def sort_languages(languages: Iterable[str]) -> list[str]:
+    """Return languages in the order of tables."""
+    return sorted(set(languages), key=lambda language: ([*LANGUAGES, language].index(language), language))
+
 
 #: Labels, and what they say of a pair: whether its first sentence is the stereotypical one, or its second.
 LABELS = ("stereo", "antistereo")
@@ -213,7 +223,7 @@ def statistics(pairs: pl.DataFrame) -> pl.DataFrame:
     """
     n_words = pl.col("first", "second").str.count_matches(r"\S+")
     rows: list[tuple[str, str, str, str, float | None, int]] = []
-    for language in LANGUAGES:
+    for language in sort_languages(pairs["language"]):
         spoken = pairs.filter(language=language)
         types = spoken["bias_type"].value_counts().sort("count", "bias_type", descending=[True, False])["bias_type"]
         origins = spoken["origin"].drop_nulls().unique().sort()

@@ -44,7 +44,7 @@ from prasanga.base.formats import (
 from prasanga.base.io import as_frame, read_rows
 from prasanga.base.yaml import load_yaml, suggest
 from prasanga.pairs.alignment import LINE_BREAK, MOST_WORDS, align_words, find_wrong_marks, list_oddities
-from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL, SIDES, check_clusters
+from prasanga.pairs.preferences import LABELS, LANGUAGE_TAG, LANGUAGES, OVERALL, SIDES, check_clusters, sort_languages
 from prasanga.schema import TABLES
 
 PAIRS_VERSION = 3
@@ -518,10 +518,9 @@ def read_pair_file(
     `spoken` is the language of a file that does not say its own, where `language` does not say it either.
     """
     wanted = [language] if isinstance(language, str) else language
-    if wanted is not None and (not wanted or set(wanted) - set(LANGUAGES)):
+    if wanted is not None and not (wanted and all(re.search(LANGUAGE_TAG, each) for each in wanted)):
         raise InputError(
-            f"language: {language!r} is not known. Write one or more of {', '.join(LANGUAGES)}, or None for all of the"
-            " file."
+            f"language: {language!r} is no language. Write one or more, as bn, or None for all of the file."
         )
     require_layout(layout, "layout")
     source, records = path, read_records(path)
@@ -549,7 +548,7 @@ def read_pair_file(
     if missing := [one for one in wanted or () if one not in there]:
         raise InputError(f"{source}: no pairs in the language {missing[0]}. The file has: {', '.join(there)}.")
     if len(there) > 1:
-        pairs = pl.concat(pairs.filter(language=one) for one in LANGUAGES if one in (wanted or there))
+        pairs = pl.concat(pairs.filter(language=one) for one in sort_languages(wanted or there))
     table = pairs.select(*SCHEMA)
     check_clusters(source, table)
     return PairFile(table, chosen.name, pairs)
@@ -579,13 +578,14 @@ def _refuse_mistakes(source: object, pairs: pl.DataFrame, layout: Layout) -> Non
     columns = {"pair_id": "pair_id", "bias_type": layout.bias_type}
     columns |= {side: f"{{{side}_column}}" for side in SIDES}
     many = f"words; at most {MOST_WORDS} are compared."
-    known_languages, known_labels = (f"is not known. Allowed: {', '.join(known)}." for known in (LANGUAGES, LABELS))
+    known_languages = "is no tag of a language. Write e.g. bn, hi, en or ta."
+    known_labels = f"is not known. Allowed: {', '.join(LABELS)}."
     reserved = "is 'all', the name of all pairs together. Write another name."
     is_repeated = pl.col("earlier") != pl.col("row")
     mistakes = {
         **{f"{columns[name]} is empty. Fill the cell or remove the record.": pl.col(name) == "" for name in columns},
         **{f"{columns[side]} has {{{side}_words}} {many}": pl.col(f"{side}_words") > MOST_WORDS for side in SIDES},
-        f"language {{language!r}} {known_languages}": ~pl.col("language").is_in(LANGUAGES),
+        f"language {{language!r}} {known_languages}": ~pl.col("language").str.contains(LANGUAGE_TAG),
         f"{layout.label} {{label_cell!r}} {known_labels} {rule}": ~pl.col("label").is_in(LABELS),
         f"{layout.bias_type} {reserved}": pl.col("bias_type") == OVERALL,
         f"origin {reserved}": pl.col("origin") == OVERALL,

@@ -171,7 +171,8 @@ class StudyPlan:
         asked = config["embeddings"]["buckets"]
         size = config["embeddings"]["shard_size"]
         buckets = bucket_names(buckets_for(n_segments, size) if asked == "auto" else int(asked))
-        embedded, scored = plan_embedded(config, are_joined=len(buckets) == 1), plan_scored(config)
+        measured = config if has_words(config["language"], config["lexicon"]) else {**config, "models": {}}
+        embedded, scored = plan_embedded(measured, are_joined=len(buckets) == 1), plan_scored(config)
         if shared := static.keys() & {**embedded.models, **scored.models}.keys():
             raise InputError(
                 f"`static.vectors.{min(shared)}` has the name of a model of the study. Rename one of them."
@@ -296,7 +297,8 @@ class WordsPlan:
                 f"There are no words in language {config['language']}: no folder {config['lexicon']['stimuli']}. Only"
                 " pairs are measured (docs/my_language.md)."
             )
-            return cls(source, _NO_LEXICON._replace(warnings=[said]))
+            none = {"structures": "", "log_probability": ""}
+            return cls(source, _NO_LEXICON._replace(warnings=[said]), sentences=none)
         if computed or all(Path(path).exists() for path in _name_word_files(source)):
             lexicon = plan_lexicon(source)
             require_language(lexicon.language, config["language"])
