@@ -204,3 +204,20 @@ def test_page_and_schema_are_those_of_the_models(project_root: Path) -> None:
     assert describe_config() in page, "docs/config.md is out of date: run `make docs`"
     schema = json.loads((project_root / "docs/config.schema.json").read_text(encoding="utf-8"))
     assert schema == make_schema(), "docs/config.schema.json is out of date: run `make docs`"
+
+
+def test_each_language_has_the_study_with_what_it_replaces() -> None:
+    models = {"all": {"path": "a"}, "few": {"path": "b", "languages": ["hi"]}}
+    sets = {"both": {"path": "p.csv"}, "own": {"path": "o.csv", "languages": ["en", "hi"]}}
+    shared = {"models": models, "pairs": {"sets": sets}, "corpus": {"root": "texts/{language}"}}
+    config = complete({**shared, "languages": {"en": {"categories": []}, "hi": {"samples": {"lengths": [9]}}}})
+    assert [*config["languages"]] == ["en", "hi"]
+    en, hi = config["languages"].values()
+    assert (en["languages"], en["language"], en["categories"], hi["categories"][0]) == (["en"], "en", [], "C1")
+    assert ([*en["models"]], [*hi["models"]]) == (["all"], ["all", "few"])
+    assert {name: each["languages"] for name, each in en["pairs"]["sets"].items()} == {"both": ["en"], "own": ["en"]}
+    assert (en["corpus"]["root"], hi["corpus"]["root"]) == ("texts/en", "texts/hi")
+    assert (hi["samples"]["lengths"], en["samples"]["lengths"]) == ([9], [9, 25, 75, ">75"])
+    assert hi == complete({**shared, "languages": ["hi"], "samples": {"lengths": [9]}, "pairs": hi["pairs"]})
+    assert complete(config) == config, "as results keep it"
+    assert complete({"languages": ["ta"], "pairs": {"sets": {"p": {"path": "p.csv"}}}})["categories"] == []
