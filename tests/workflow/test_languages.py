@@ -57,7 +57,7 @@ def run(folder: Path, config: dict[str, Any], *arguments: str) -> Path:
 def test_a_study_of_several_languages_is_a_study_of_each(config: dict[str, Any], tmp_path: Path) -> None:
     languages: dict[str, Any] = {"bn": {}, "ta": {"seat": {"categories": []}}}
     several = run(tmp_path / "several", {**config, "languages": languages})
-    one = run(tmp_path / "one", {**config, "languages": ["bn"]}, "results/associations/seat.csv")
+    one = run(tmp_path / "one", {**config, "languages": ["bn"]}, "--", "results/associations/seat.csv")
     seat = pl.read_parquet(several / "associations/seat.parquet")
     assert seat["language"].to_list() == ["bn"]
     alone = pl.read_parquet(one / "associations/seat.parquet")
