@@ -260,7 +260,7 @@ def _show_models(folder: Path, config: Path | None) -> None:
     rows, parts = [], split_languages(read_study(config or config_of(folder)))
     for name, model in {name: each for own in parts.values() for name, each in own["models"].items()}.items():
         reports = [folder / "results" / part / f"models/{name}.json" for part in ("", *parts)]
-        known = next((json.loads(report.read_text("utf-8")) for report in reports if report.is_file()), {})
+        known: dict[str, Any] = next((json.loads(each.read_text("utf-8")) for each in reports if each.is_file()), {})
         origin = model.get("path") or model.get("package") or "trained by the study"
         if "path" in model:
             model["path"] = str(folder / model["path"])
