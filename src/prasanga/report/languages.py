@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from prasanga.methods import FAMILY
 from prasanga.report import section, summary
 from prasanga.report.grid import METHODS, name_of_language, select_primary
 from prasanga.report.section import Section, View, fill_section
-from prasanga.report.sheet import show_table
+from prasanga.report.sheet import FEW_ROWS, html, show_table
 
 
 def join_languages(paths: Mapping[str, str]) -> pl.DataFrame:
@@ -63,7 +64,12 @@ def write_front_page(
     write_text(output["summary"], summary.to_json(pointer))
     found = [_show_language(language, parts[language], of, estimates) for language, of in read.items()]
     opening = fill_section("languages", {"note": config.get("note"), "n": len(read)})
-    views = [View("overview", "Overview", "Overview", [opening, *found])]
+    listed = [html('<a href="../{}">{}</a>', path, path) for path in pointer["files"] if not path.endswith(".parquet")]
+    paper = [Section("Tables over all languages", "tables", items=listed)] if listed else []
+    views = [
+        View("overview", "Overview", "Overview", [opening, *found]),
+        View("paper", "For a paper", "For a paper", paper),
+    ]
     language = section.language_of(config)
     write_text(output["page"], section.page_to_html(config["title"], views, language=language, scripts=parts))
 
@@ -78,11 +84,12 @@ def _show_language(
         for row in estimates[name].filter(language=language).iter_rows(named=True)
     ]
     name = name_of_language(language)
+    sheet = show_table("languages", rows, language=name)
     return Section(
         name,
         f"in-{language}",
         findings=[each["text"] for each in found["findings"]],
-        sheets=[show_table("languages", rows, language=name)] if rows else [],
+        sheets=[replace(sheet, look="explorable" * (len(rows) > FEW_ROWS))] if rows else [],
         files=[(f"../{folder}/{summary.PAGE}", "words, sentences, figures, tables")],
         files_text=f"The page of {name}:",
     )
