@@ -8,6 +8,11 @@ from prasanga.report.paper_tables import list_read, list_written, plan_compariso
 
 PARTS = {language: f"{language.replace('-', '_')}_" for language in STUDIES}
 
+# What a profile or the command sets for a rule holds for the rule of each language.
+for settings in ("overwrite_resources", "overwrite_threads"):
+    parsed = getattr(workflow.resource_settings, f"_parsed_{settings}")
+    parsed |= {f"{prefix}{rule}": value for prefix in PARTS.values() for rule, value in parsed.items()}
+
 for language, prefix in PARTS.items():
 
     module:
