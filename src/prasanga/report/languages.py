@@ -57,7 +57,7 @@ def write_front_page(
     read = {language: json.loads((results / path).read_text("utf-8")) for language, path in summaries.items()}
     estimates = {name: select_primary(read_frame(path)) for name, path in tables.items()}
     about = {key: str(config.get(key) or "") for key in ("study", "title", "note")}
-    pointer = {
+    pointer: dict[str, Any] = {
         **{"schema": summary.SCHEMA, "program": {"name": "prasanga", "version": __version__}, **about},
         **{"languages": summaries, "page": summary.PAGE, "files": sorted(files)},
     }
