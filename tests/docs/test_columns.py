@@ -64,7 +64,7 @@ def test_it_has_what_no_other_page_had(name: str) -> None:
 
 def test_every_table_of_the_rules_and_of_the_methods_is_there() -> None:
     rules = "\n".join(read(path.relative_to(ROOT).as_posix()) for path in sorted((ROOT / "rules").glob("*.smk")))
-    written = set(re.findall(r"results/([\w{}./]+\.(?:parquet|csv))\"", rules))
+    written = set(re.findall(r"results>?/([\w{}./]+\.(?:parquet|csv))\"", rules))
     assert len(written) > 30
     for path in written:
         filled = (

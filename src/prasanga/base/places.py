@@ -26,6 +26,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from prasanga.base.errors import InputError
 
+LANGUAGE_TAG = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
+"""A language as BCP 47 writes it, in configs, pairs and paths: bn, ta, pt-BR."""
+
 PAGE, SUMMARY = Path("results/report/index.html"), Path("results/summary.json")
 SHIPPED = ".snakemake/prasanga/shipped"
 """The link by which a study reaches the installation."""

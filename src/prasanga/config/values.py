@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, SerializationInfo
 from pydantic_core import PydanticCustomError
 
-from prasanga.base.places import exists
+from prasanga.base.places import LANGUAGE_TAG, exists
 
 NORMALIZATION: dict[str, Any] = {"bn": "bangla", "hi": "nukta", "en": "nfkc"}
 """Normalization of the languages whose words come with the workflow."""
@@ -123,9 +123,7 @@ DistinctSome: TypeAlias = Annotated[list[T], Field(min_length=1), DISTINCT]
 Buckets: TypeAlias = Literal["auto"] | Annotated[int, Field(ge=1, le=100), NUMBER]
 Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Annotator: TypeAlias = Annotated[str, Field(pattern=r"^[\w-]+$", max_length=100, examples=["annotator-1"])]
-Language: TypeAlias = Annotated[
-    str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", examples=["bn", "hi", "en", "ta", "pt-BR"])
-]
+Language: TypeAlias = Annotated[str, Field(pattern=LANGUAGE_TAG, examples=["bn", "hi", "en", "ta", "pt-BR"])]
 Languages: TypeAlias = DistinctSome[Language] | Annotated[dict[Language, dict[str, Any]], Field(min_length=1)]
 Normalization: TypeAlias = Literal["bangla", "nukta", "nfkc", "nfc", "none"]
 LongerThan: TypeAlias = Annotated[str, Field(pattern=r"^>[1-9][0-9]{0,4}$", examples=[">75"])]

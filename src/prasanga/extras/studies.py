@@ -28,11 +28,10 @@ from jsonschema import Draft202012Validator
 from prasanga.associations.comparisons import is_primary
 from prasanga.base.errors import InputError, reason
 from prasanga.base.io import guarded
-from prasanga.base.places import installation
+from prasanga.base.places import LANGUAGE_TAG, installation
 from prasanga.base.seeds import generator
 from prasanga.config import CONFIGS
 from prasanga.methods import FAMILY, METHODS, PAIRS, method_named
-from prasanga.pairs.preferences import LANGUAGE_TAG
 from prasanga.report import section as pages
 from prasanga.report import sheet as sheets
 from prasanga.report.grid import (

@@ -19,9 +19,6 @@ from prasanga.schema import TABLES
 LANGUAGES = ("bn", "hi", "en")
 """Languages of the papers, in the order of tables; others follow."""
 
-LANGUAGE_TAG = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
-"""A language as BCP 47 writes it: bn, ta, pt-BR."""
-
 
 def sort_languages(languages: Iterable[str]) -> list[str]:
     """Return languages in the order of tables."""

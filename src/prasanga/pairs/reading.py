@@ -42,9 +42,10 @@ from prasanga.base.formats import (
     walk_json,
 )
 from prasanga.base.io import as_frame, read_rows
+from prasanga.base.places import LANGUAGE_TAG
 from prasanga.base.yaml import load_yaml, suggest
 from prasanga.pairs.alignment import LINE_BREAK, MOST_WORDS, align_words, find_wrong_marks, list_oddities
-from prasanga.pairs.preferences import LABELS, LANGUAGE_TAG, LANGUAGES, OVERALL, SIDES, check_clusters, sort_languages
+from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL, SIDES, check_clusters, sort_languages
 from prasanga.schema import TABLES
 
 PAIRS_VERSION = 3

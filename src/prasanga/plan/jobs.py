@@ -42,11 +42,10 @@ class Files:
     """The files of a study, as paths from its folder.
 
     Attributes:
-        results: the tables that the report is made from, by their names in `prasanga.report.study.Results`, as far as
-            the study makes them or has them.
+        results: tables that the report is made from, by their names in `prasanga.report.study.Results`, made or there.
         missing: a sentence for each table that this run does not make and that is not there.
-        terms: the scores from which the strength of log-probability bias follows; none of raw logits, or if cached ones
-            are incomplete, as those of earlier versions are.
+        terms: the scores that say which log-probability bias could have been found; none of raw logits, or if some are
+            missing.
     """
 
     def __init__(self, study: StudyPlan) -> None:
