@@ -1,7 +1,15 @@
-"""A dossier of a paper: each number that it prints, ours, the interval, and why they differ."""
+"""A dossier of a paper: each number that it prints, ours, the interval, why they differ, and which claims hold.
+
+What the papers say about their numbers is judged by one rule per sentence, by printed numbers and by measured ones. The
+sentences and their rules are data, `resources/published/claims.yaml`; its head says what a rule can have. A claim
+compares two sides, pair by pair, and says how many pairs must come out as the sentence has it. A pair is decided if the
+interval of its difference is on one side of the rule's limit (from two intervals by MOVER: Zou and Donner 2008). A pair
+without a number, or with an interval that covers the limit, is open.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,8 +20,8 @@ import polars as pl
 from jinja2 import PackageLoader
 
 from prasanga.base.io import escape_markdown, write_text
+from prasanga.base.yaml import load_yaml
 from prasanga.config import read_config
-from prasanga.extras.claims import judge_claims
 from prasanga.extras.papers import FAILED, Needed, read_changes
 from prasanga.methods import PAIRS
 from prasanga.report import comparison
@@ -42,6 +50,18 @@ _OURS = (
 )
 _NO_SETTINGS = ("models.", "corpus", "lexicon", "study", "title")
 _FEW = ("few words", "no number", "no interval", "not computed", "below", "too few", "dropped")
+
+HOLDS, HOLDS_NOT, OPEN = "holds", "does not hold", "cannot be told"
+CLAIMS_SCHEMA = dict.fromkeys(("id", "place", "says", "by_the_paper", "printed", "by_ours", "measured"), pl.String())
+"""Columns of `claims.csv`: the verdict by the paper's own numbers and by the study's, each with these numbers."""
+
+_JUDGED = ("method", "table", "category", "language", "model", "sample_mode", "segment_length")
+_KEYS = (*_JUDGED, "polarity", "quantity", "structure", "trait")
+_NUMBERS = ("x", "x_low", "x_high")
+_UNREADABLE = "marks-lost"  # a missing mark of these cells says nothing
+_SHOWN = 6
+
+Tables = Mapping[str, pl.DataFrame]
 
 
 def write_dossier(folder: Path, paper: str, installation: Path, items: Sequence[Needed]) -> Path:
@@ -162,6 +182,135 @@ def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
     ours = write(row["measured"]), write_interval(row["ci_low"], row["ci_high"], write)
     where = (row["category"], row["language"], row["published_model"], draws)
     return (*where, printed, *ours, row["verdict"], row["reasons"] or "")
+
+
+# --------------------
+# Claims: the tables that they are judged by, and the verdicts.
+
+
+def judge_claims(published: Path, paper: str, cells: pl.DataFrame, folder: Path) -> pl.DataFrame:
+    """Return a row per claim of a paper (`CLAIMS_SCHEMA`).
+
+    Args:
+        published: `resources/published`.
+        paper: sadhu2024 or sahoo2024.
+        cells: a row per printed number, with the columns of the tables `read_published` and `comparison`.
+        folder: of the study, whose tables have what the paper only draws.
+    """
+    path = published / "claims.yaml"
+    printed, ours = _read_printed(cells, published / f"{paper}_structures.csv"), _read_ours(cells, folder)
+    rows = [
+        [claim["id"], claim["place"], claim["says"], *_judge(claim, printed), *_judge(claim, ours)]
+        for claim in load_yaml(path, path.read_text(encoding="utf-8"))[paper]
+    ]
+    return pl.DataFrame(rows, schema=CLAIMS_SCHEMA, orient="row")
+
+
+def _read_printed(cells: pl.DataFrame, structures: Path) -> Tables:
+    value = pl.when(pl.col("bound").is_null()).then("published").otherwise(0.0)  # `<0.001`: too small to matter
+    is_read = pl.col("significant") | ~pl.col("doubts").fill_null("").str.contains(_UNREADABLE)
+    tables = {"cells": _take(cells, value=value, insignificant=pl.when(is_read).then(~pl.col("significant")))}
+    if structures.is_file():
+        tables["structures"] = pl.read_csv(structures).filter(pairs=4).with_columns(_log(pl.col("variance")))
+    return tables
+
+
+def _read_ours(cells: pl.DataFrame, folder: Path) -> Tables:
+    numbers = {"value": "measured", "value_low": "ci_low", "value_high": "ci_high", "median": "difference_median"}
+    insignificant = pl.coalesce("p_draws", "p_sentences") >= pl.col("alpha")
+    quartiles = pl.col("difference_q3") - pl.col("difference_q1")
+    tables = {"cells": _take(cells, **numbers, insignificant=insignificant, quartiles=quartiles)}
+    models = dict(cells.select("model", "published_model").drop_nulls().unique().iter_rows())
+    is_positive = (pl.col("corrected") > 0).alias("is_positive")
+    for name, number in {"structures": _log(pl.col("probability_variance")), "traits": is_positive}.items():
+        if (path := folder / f"results/likelihoods/{name}.parquet").is_file():
+            tables[name] = pl.read_parquet(path).with_columns(pl.col("model").replace(models), number)
+    return tables
+
+
+def _log(variance: pl.Expr) -> pl.Expr:
+    """Return how often a deviation doubles, which does not depend on its unit."""
+    return (variance.log(2) / 2).alias("doublings")
+
+
+def _take(cells: pl.DataFrame, **numbers: Any) -> pl.DataFrame:
+    """Return cells with these numbers only; models have the names of the paper."""
+    return cells.with_columns(model="published_model").select(*_JUDGED, **numbers)
+
+
+def _judge(claim: Mapping[str, Any], tables: Tables) -> tuple[str, str]:
+    """Return the verdict on a claim, and the numbers that it rests on."""
+    table, value = tables.get(claim.get("table", "cells")), claim.get("value", "value")
+    if table is None or value not in table.columns:
+        return OPEN, "no such numbers"
+    has_interval = claim.get("interval", True) and f"{value}_low" in table.columns
+    names = [value, f"{value}_low", f"{value}_high"] if has_interval else [value] * 3
+    numbers = {x: pl.col(name).cast(pl.Float64) for x, name in zip(_NUMBERS, names, strict=True)}
+    pairs = _pair(claim, _keep(table, claim.get("where", {})).with_columns(**numbers))
+    sign, limit = -1 if claim["is"] == "below" else 1, claim.get("by", 0)
+    low, high = (sign * pl.col(end) for end in ("low", "high")[::sign])
+    so, not_so = low > limit, high <= limit
+    if claim["is"] == "within":
+        so, not_so = (low >= -limit) & (high <= limit), (low > limit) | (high < -limit)
+    pairs = pairs.with_columns(so=so.fill_null(False), not_so=not_so.fill_null(False))
+    n, n_so, n_not = max(len(pairs), claim.get("of", 1)), int(pairs["so"].sum()), int(pairs["not_so"].sum())
+    needed = {"all": n, "almost all": math.ceil(0.8 * n), "most": n // 2 + 1, "some": 1}[claim.get("for", "all")]
+    verdict = HOLDS if n_so >= needed else HOLDS_NOT if n - n_not < needed else OPEN
+    said = f"{n_so} of {n} {claim['is']}, {n_not} not, {n - n_so - n_not} open, {needed} needed"
+    return verdict, "; ".join([said, *_show(pairs, told=pl.col("so") == (claim.get("for") == "some"))])
+
+
+def _pair(claim: Mapping[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
+    """Return what a claim compares, a row per pair: both values, and the interval of their difference."""
+    if (origin := claim.get("from")) is not None:
+        low, high = (pl.col(name) - origin for name in _NUMBERS[1:])
+        nearest = pl.when(low * high < 0).then(0.0).when(low > 0).then(low).otherwise(-high)
+        rows = rows.with_columns((pl.col("x") - origin).abs(), x_low=nearest, x_high=pl.max_horizontal(high, -low))
+    left, right, other = claim.get("left", {}), claim["right"], ("y", "y_low", "y_high")
+    pairs = _summarize(_keep(rows, left), claim)
+    if isinstance(right, Mapping):
+        second = _summarize(_keep(rows, right, left), claim).rename(dict(zip(_NUMBERS, other, strict=True)))
+        on = [key for key in _KEYS if key in pairs.columns and key not in {*left, *right}]
+        pairs = pairs.join(second, on=on, nulls_equal=True) if on else pairs.join(second, how="cross")
+    else:
+        pairs = pairs.with_columns(pl.lit(float(right)).alias(name) for name in other)
+    x, y = pl.col("x"), pl.col("y")
+    below = ((x - pl.col("x_low")) ** 2 + (pl.col("y_high") - y) ** 2).sqrt()
+    above = ((pl.col("x_high") - x) ** 2 + (y - pl.col("y_low")) ** 2).sqrt()
+    return pairs.with_columns(low=(x - y - below).round(9), high=(x - y + above).round(9))
+
+
+def _keep(rows: pl.DataFrame, side: Mapping[str, Any], left: Mapping[str, Any] | None = None) -> pl.DataFrame:
+    """Return the rows of a side; `others` are those that the left side does not name."""
+    for key, values in side.items():
+        named = pl.col(key).is_in(left[key] if left and values == "others" else values)
+        rows = rows.filter(~named if values == "others" else named)
+    return rows
+
+
+def _summarize(rows: pl.DataFrame, claim: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the values of a side after the claim's steps; a summary over a missing number is missing."""
+    rows = rows.select(*(key for key in _KEYS if key in rows.columns), *_NUMBERS)
+    for how, by in claim.get("steps", {}).items():
+        each = pl.col(*_NUMBERS)
+        found = each.max() - each.min() if how == "range" else getattr(each, how)()
+        rows = rows.group_by(by, maintain_order=True).agg(pl.when(each.null_count() == 0).then(found))
+    return rows
+
+
+def _show(pairs: pl.DataFrame, told: pl.Expr) -> list[str]:
+    """Return the numbers of a few pairs; of many the means, and some of the pairs in `told`."""
+    means = pairs.select(pl.format("means {} against {}", *(pl.col(name).mean().round_sig_figs(3) for name in "xy")))
+    sides = []
+    for name, end in (("x", ""), ("y", "_right")):
+        keys = [key for key in _KEYS if f"{key}{end}" in pairs.columns]
+        keys = [f"{key}{end}" for key in keys if f"{key}_right" in pairs.columns or pairs[key].n_unique() > 1]
+        number = pl.col(name).round_sig_figs(3).cast(pl.String).fill_null("?")
+        sides.append(pl.concat_str(*keys, number, separator=" ", ignore_nulls=True))
+    is_many = len(pairs) > _SHOWN
+    rows = pairs.drop_nulls(["x", "y"]).filter(told).head(_SHOWN) if is_many else pairs
+    texts = rows.select(pl.format("{} against {}", *sides)).to_series().to_list()
+    return [*means.to_series().drop_nulls(), *texts] if is_many else texts
 
 
 # --------------------

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import yaml
 
-from prasanga.extras.claims import CLAIMS_SCHEMA, judge_claims
+from prasanga.extras.dossier import CLAIMS_SCHEMA, judge_claims
 from prasanga.report.comparison import PAPERS, mode_of_printed, read_percentages, read_published
 from prasanga.schema import TABLES
 
