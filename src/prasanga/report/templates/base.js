@@ -10,6 +10,14 @@ const pageData = {
   async of(source) {
     return source.dataset.kind === 'json' ? JSON.parse(source.textContent) : this.unpacked(source.textContent).json();
   },
+  // The id in an address; none if it is no address of ours.
+  idOf(hash) { try { return decodeURIComponent(hash.slice(1)); } catch { return ''; } },
+  // An element with these properties and contents.
+  made(name, properties, ...parts) {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...parts);
+    return element;
+  },
   // What turns the direction of text is shown, and turns nothing.
   seen: (text) => text.replace(/[\u202a-\u202e\u2066-\u2069]/g,
     (found) => `⟨U+${found.charCodeAt(0).toString(16).toUpperCase()}⟩`),

@@ -10,12 +10,8 @@
   let reading = null;
   let hash = '';
 
-  function element(name, look, ...parts) {
-    const made = document.createElement(name);
-    if (look) made.className = look;
-    made.append(...parts.map((part) => (typeof part === 'string' ? pageData.seen(part) : part)));
-    return made;
-  }
+  const element = (name, look, ...parts) => pageData.made(name, look ? { className: look } : {},
+    ...parts.map((part) => (typeof part === 'string' ? pageData.seen(part) : part)));
 
   function language(made, text) {
     if (/[\u0980-\u09ff]/.test(text)) made.lang = 'bn';
@@ -173,7 +169,7 @@
     history.replaceState(null, '', `#${address}`);
   }
 
-  const named = () => { try { return decodeURIComponent(location.hash.slice(1)); } catch { return ''; } };
+  const named = () => pageData.idOf(location.hash);
   const isBehind = () => named().startsWith('behind-');
   const follow = () => { if (isBehind()) open(named()); else dialog.close(); };
 

@@ -1,13 +1,6 @@
 // Marks the view in sight in the navigation, and opens what a link leads to.
 (function () {
   'use strict';
-  const idOf = function (hash) {
-    try {
-      return decodeURIComponent(hash.slice(1));
-    } catch {
-      return ''; // no address of ours
-    }
-  };
   const views = Array.from(document.querySelectorAll('.view'));
   const navigation = document.getElementById('navigation');
   let then = '';
@@ -18,10 +11,10 @@
   }
 
   function follow() {
-    const target = document.getElementById(idOf(location.hash));
+    const target = document.getElementById(pageData.idOf(location.hash));
     const view = (target && target.closest('.view')) || views[0];
     for (const link of navigation.querySelectorAll('a')) {
-      if (view && idOf(link.hash) === view.dataset.entry) link.setAttribute('aria-current', 'true');
+      if (view && pageData.idOf(link.hash) === view.dataset.entry) link.setAttribute('aria-current', 'true');
       else link.removeAttribute('aria-current');
     }
     if (target && target !== view) open(document.getElementById(then) || target);

@@ -59,8 +59,7 @@
     const first = table.tBodies[0] && table.tBodies[0].rows[0];
     heads.forEach((head, index) => head.classList.contains('list') && nameCells(table, index));
     const region = table.closest('.scroll');
-    const tools = document.createElement('div');
-    tools.className = 'tools';
+    const tools = pageData.made('div', { className: 'tools' });
     // The library measures the table before it takes it over: nothing need be laid out for that.
     table.style.display = 'none';
     const api = new DataTable(table, {
@@ -102,10 +101,7 @@
 
   // Takes back every filter; there while there is one.
   function everything(api) {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = 'Show all rows';
-    button.hidden = true;
+    const button = pageData.made('button', { type: 'button', hidden: true }, 'Show all rows');
     button.addEventListener('click', function () {
       api.search('');
       api.columns().columnControl.searchClear();
@@ -117,10 +113,7 @@
 
   // The rows that the filters leave, as a file for spreadsheets, in which no text is taken for a formula.
   function download(api) {
-    const link = document.createElement('a');
-    link.textContent = 'Download these rows, CSV';
-    link.href = '#';
-    link.download = 'rows.csv';
+    const link = pageData.made('a', { href: '#', download: 'rows.csv' }, 'Download these rows, CSV');
     const cell = (text) => '"' + text.trim().replace(/^(?=[=@\t\r]|[+-](?![\d.]))/, "'").replace(/"/g, '""') + '"';
     link.addEventListener('click', function () {
       const heads = api.columns().header().toArray().map((head) => cell(head.querySelector('.dt-column-title').textContent));
@@ -132,22 +125,13 @@
   }
 
   function choiceOfColumns(api) {
-    const details = document.createElement('details');
-    details.className = 'columns';
-    const summary = document.createElement('summary');
-    summary.textContent = 'Columns';
-    const list = document.createElement('div');
+    const list = pageData.made('div', {});
     api.columns().every(function (index) {
-      const label = document.createElement('label');
-      const box = document.createElement('input');
-      box.type = 'checkbox';
-      box.checked = this.visible();
+      const box = pageData.made('input', { type: 'checkbox', checked: this.visible() });
       box.addEventListener('change', () => api.column(index).visible(box.checked));
-      label.append(box, ' ' + titleOf(this));
-      list.append(label);
+      list.append(pageData.made('label', {}, box, ' ' + titleOf(this)));
     });
-    details.append(summary, list);
-    return details;
+    return pageData.made('details', { className: 'columns' }, pageData.made('summary', {}, 'Columns'), list);
   }
 
   function titleOf(one) {
