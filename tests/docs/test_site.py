@@ -16,14 +16,9 @@ from doc_pages import ROOT
 from playwright.sync_api import expect
 
 LOADING = {
-    "script": ("src",),
-    "img": ("src", "srcset"),
-    "iframe": ("src",),
-    "source": ("src", "srcset"),
-    "video": ("src",),
-    "audio": ("src",),
+    **dict.fromkeys(("script", "iframe", "video", "audio", "embed"), ("src",)),
+    **dict.fromkeys(("img", "source"), ("src", "srcset")),
     "object": ("data",),
-    "embed": ("src",),
 }
 LOADED_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch", "manifest"}
 ON_DEMAND = {

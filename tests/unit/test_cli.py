@@ -127,10 +127,8 @@ def test_a_new_study_has_what_was_asked_for_whatever_its_names(here: Path, monke
     ("command", "said"),
     [
         ("init -d new --language Bangla", "`language` is 'Bangla'; allowed: text such as bn or hi or en"),
-        (
-            "run broken.yaml",
-            "broken.yaml, line 3: not YAML",
-        ),  # also where the file is named, which Snakemake would read
+        # also where the file is named, which Snakemake would read
+        ("run broken.yaml", "broken.yaml, line 3: not YAML"),
         ("plan broken.yaml", "broken.yaml, line 3: not YAML"),
         ("open", "results/report/index.html: there is no page yet."),
         ("check broken.csv", "it has no record of what it was made from"),

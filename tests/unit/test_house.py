@@ -33,35 +33,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "notebook": {*GROUND, "text", "lexicon", "sentences", "models", "embeddings", "associations", "likelihoods"},
     "": {"notebook"},
     "plan": {
-        *GROUND,
-        "config",
-        "text",
-        "lexicon",
-        "sentences",
-        "samples",
-        "models",
-        "embeddings",
-        "static",
-        "pairs",
-        "stats",
-        "likelihoods",
+        *(*GROUND, "config", "text", "lexicon", "sentences", "samples"),
+        *("models", "embeddings", "static", "pairs", "stats", "likelihoods"),
     },
 }
 HEAVY = {"torch", "transformers"}
 WITHOUT_TORCH = {
-    "base",
-    "methods",
-    "schema",
-    "text",
-    "lexicon",
-    "sentences",
-    "samples",
-    "static",
-    "pairs",
-    "associations",
-    "report",
-    "extras",
-    "plan",
+    *("base", "methods", "schema", "text", "lexicon", "sentences", "samples"),
+    *("static", "pairs", "associations", "report", "extras", "plan"),
 }
 
 Imports = dict[str, set[str]]

@@ -13,49 +13,13 @@ import pytest
 from tables import read_cases
 
 SCRIPTS = Path(__file__).parents[2] / "workflow/queue"
-# As the manuals of the three have it, cut to what matters.
-PBS_RUNNING = "Job Id: 17.pbs01\n    Job_Name = draw_samples\n    job_state = R\n    queue = workq\n"
-PBS_ENDED = "Job Id: 17.pbs01\n    job_state = F\n    Exit_status = {}\n    Submit_arguments = -N draw_samples\n"
-PBS_DELETED = "Job Id: 17.pbs01\n    job_state = F\n"
-PBS_FINISHED = "qstat: 17.pbs01 Job has finished, use -x or -H to obtain historical job information\n"
-PBS_NO_HISTORY = "qstat: PBS is not configured to maintain job history\n"
 SGE_KNOWN = "=====\njob_number:                 17\nowner:                      somebody\n"
 SGE_STUCK = SGE_KNOWN + "error reason    1:          can't get password entry for user\n"
 SGE_GONE = "Following jobs do not exist: \n17\n"
-SGE_ENDED = "=====\nqname        all.q\njobnumber    17\nfailed       {}\nexit_status  {}\n"
-ANSWERS = [
-    # engine, {command: answer}, the word
-    ("lsf", {"bjobs": "PEND\n"}, "running"),
-    ("lsf", {"bjobs": "RUN\n"}, "running"),
-    ("lsf", {"bjobs": "USUSP\n"}, "running"),
-    ("lsf", {"bjobs": "UNKWN\n"}, "running"),
-    ("lsf", {"bjobs": "DONE\n"}, "success"),
-    ("lsf", {"bjobs": "EXIT\n"}, "failed"),
-    ("lsf", {"bjobs": "ZOMBI\n"}, "failed"),
-    ("lsf", {"bjobs": "LSF is down. Please wait ...\n"}, "running"),
-    ("pbs", {"qstat": PBS_RUNNING}, "running"),
-    ("pbs", {"qstat": PBS_RUNNING.replace("= R", "= H")}, "running"),
-    ("pbs", {"qstat": PBS_FINISHED, "qstat -x": PBS_ENDED.format(0)}, "success"),
-    ("pbs", {"qstat": PBS_FINISHED, "qstat -x": PBS_ENDED.format(271)}, "failed"),
-    ("pbs", {"qstat": PBS_FINISHED, "qstat -x": PBS_ENDED.format(-3)}, "failed"),
-    ("pbs", {"qstat": PBS_FINISHED, "qstat -x": PBS_DELETED}, "failed"),
-    ("pbs", {"qstat": "pbs_iff: cannot connect to host\nqstat: cannot connect to server pbs01 (errno=111)"}, "running"),
-    ("sge", {"qstat": SGE_KNOWN}, "running"),
-    ("sge", {"qstat": SGE_STUCK}, "failed"),
-    ("sge", {"qstat": SGE_GONE, "qacct": SGE_ENDED.format(0, 0)}, "success"),
-    ("sge", {"qstat": SGE_GONE, "qacct": SGE_ENDED.format(0, 1)}, "failed"),
-    ("sge", {"qstat": SGE_GONE, "qacct": SGE_ENDED.format("100 : assumedly after job", 137)}, "failed"),
-    # numbers begin anew at a million: the last record is that of our job
-    ("sge", {"qstat": SGE_GONE, "qacct": SGE_ENDED.format(0, 1) + SGE_ENDED.format(0, 0)}, "success"),
-    ("sge", {"qstat": "error: commlib error: got select error (Connection refused)\n", "qacct": "no"}, "running"),
-]
-LOST = [
-    ("lsf", {"bjobs": "Job <17> is not found\n"}),
-    ("pbs", {"qstat": "qstat: Unknown Job Id 17.pbs01\n", "qstat -x": PBS_NO_HISTORY}),
-    ("pbs", {"qstat": "qstat: Unknown Job Id 17.pbs01\n", "qstat -x": "qstat: Unknown Job Id 17.pbs01\n"}),
-    ("sge", {"qstat": SGE_GONE, "qacct": "error: job id 17 not found\n"}),
-    ("sge", {"qstat": SGE_GONE, "qacct": "/opt/sge/default/common/accounting: Permission denied\n"}),
-]
+# As the manuals of the three have it, cut to what matters: engine, {command: answer}, the word. Numbers of jobs begin
+# again at a million: the last record is that of our job.
+ANSWERS = read_cases(__file__, "answers_of_queues")
+LOST = read_cases(__file__, "lost_jobs")
 
 
 def install(folder: Path, answers: dict[str, str], *, seconds: float = 0) -> None:

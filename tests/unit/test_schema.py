@@ -8,22 +8,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tables import read_data
 
 from prasanga import schema
 from prasanga.base.errors import InputError
 from prasanga.schema import COLUMNS, TABLES, find_table, read_table
 
 SETTLING = TABLES["settling"]
-ROW = {
-    "category": "C1",
-    "model": "muril",
-    "sample_mode": "fixed",
-    "band": 0.1,
-    "settled_length": None,
-    "longest": "75",
-    "largest_distance": 0.3,
-    "sure": None,
-}
+ROW = read_data(__file__, "settling_row")
 
 
 def test_every_table_has_known_columns_each_once_and_every_column_a_table() -> None:

@@ -285,15 +285,8 @@ def test_a_change_runs_what_depends_on_it(study: Study, change: str) -> None:
 @pytest.mark.long
 def test_everything_is_redrawn_from_the_cache(study: Study, no_torch: dict[str, str]) -> None:
     before = {method: table(study, method) for method in ("ceat", "seat", "weat")}
-    gone = (
-        "texts",
-        "resources/demo",
-        "results/samples",
-        "results/sentences",
-        "results/models",
-        "results/store",
-        ".snakemake",
-    )
+    results = (f"results/{name}" for name in ("samples", "sentences", "models", "store"))
+    gone = ("texts", "resources/demo", *results, ".snakemake")
     for folder in (*gone, "results/report", "results/associations/seat", "results/associations/weat"):
         shutil.rmtree(study.root / folder)
     associations, static = study.root / "results/associations", study.root / "results/static"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tables import read_cases
 
 from prasanga.associations.comparisons import differences, sort_lengths
 from prasanga.schema import TABLES
@@ -47,18 +48,7 @@ def test_all_pairs_of_lengths_and_of_models() -> None:
     keys = [
         tuple(row[name] for name in ("kind", "model", "segment_length", "first", "second")) for row in table.to_pylist()
     ]
-    assert keys == [
-        ("length", "wide", None, "9", "75"),
-        ("length", "wide", None, "9", ">75"),
-        ("length", "wide", None, "75", ">75"),
-        ("length", "narrow", None, "9", "75"),
-        ("length", "narrow", None, "9", ">75"),
-        ("length", "narrow", None, "75", ">75"),
-        ("model", None, "mean", "wide", "narrow"),
-        ("model", None, "9", "wide", "narrow"),
-        ("model", None, "75", "wide", "narrow"),
-        ("model", None, ">75", "wide", "narrow"),
-    ]
+    assert keys == read_cases(__file__, "compared")
     row = one(table, model="wide", first="9", second=">75")
     assert (row["effect_first"], row["effect_second"]) == (0.1, 0.5)
     assert row["difference"] == pytest.approx(0.4, rel=1e-15)

@@ -44,20 +44,9 @@ def test_a_model_is_named_with_its_kind_precision_and_use(name: str, model: str,
     path, kind, _, changes = PAPERS[name][model]
     found = study(name)["models"][model]
     assert found == {
-        "path": path,
-        "revision": COMMITS.get(path),
-        "kind": kind,
-        "layer": -1,
+        **{"path": path, "revision": COMMITS.get(path), "kind": kind},
         "dtype": "bfloat16" if name == "sahoo2024" else "auto",
-        "pieces": "root",
-        "sentence_vector": "auto",
-        "tokenizer": {},
-        "weights_sha256": {},
-        "remote_code": False,
-        "quantization": "none",
-        "cards": 1,
-        "stages": ["embeddings", "likelihoods"],
-        "language_codes": {},
+        **read_data(__file__, "model_defaults"),
         **changes,
     }
 

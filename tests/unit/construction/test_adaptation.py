@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
-from tables import read_cases
+from tables import read_cases, read_data
 
 from prasanga.base.errors import InputError
 from prasanga_construction.adaptation import CONCERNS, FILLED_IN, Adaptation, adaptation_sheet, read_adaptation
@@ -55,18 +55,7 @@ def test_the_sheet() -> None:
 
 
 def test_kept_modified_and_removed() -> None:
-    result = adapt(
-        {
-            "1": {
-                "decision": "Modify",
-                "concern": "illogical; irrelevant-here",
-                "names": "Tom=Rahul",
-                "modified_first": "Rahul is poor, and Rahul's shoes are old.",
-                "modified_second": "Rahul is rich, and Rahul's shoes are old.",
-            },
-            "2": {"decision": "remove", "concern": "attribute-mismatch"},
-        }
-    )
+    result = adapt(read_data(__file__, "decided"))
     assert result.findings.is_empty()
     assert result.pairs.rows() == [
         (
@@ -77,25 +66,8 @@ def test_kept_modified_and_removed() -> None:
         ),
         ("3", "en", "gender", "antistereo", "He drives.", "She drives.", "inherited"),
     ]
-    assert result.report.rows() == [
-        ("1", "socioeconomic", "modify", "illogical; irrelevant-here", 0, 0, 1, 1, 1, "poor / rich"),
-        ("2", "gender", "remove", "attribute-mismatch", 0, 0, None, None, None, None),
-        ("3", "gender", "keep", "", 0, 0, 1, 1, 1, "He / She"),
-    ]
-    assert result.summary.rows() == [
-        ("decision", "keep", "all", 1),
-        ("decision", "keep", "gender", 1),
-        ("decision", "modify", "all", 1),
-        ("decision", "modify", "socioeconomic", 1),
-        ("decision", "remove", "all", 1),
-        ("decision", "remove", "gender", 1),
-        ("concern", "attribute-mismatch", "all", 1),
-        ("concern", "attribute-mismatch", "gender", 1),
-        ("concern", "illogical", "all", 1),
-        ("concern", "illogical", "socioeconomic", 1),
-        ("concern", "irrelevant-here", "all", 1),
-        ("concern", "irrelevant-here", "socioeconomic", 1),
-    ]
+    assert result.report.rows() == read_cases(__file__, "reported_pairs")
+    assert result.summary.rows() == read_cases(__file__, "counted_decisions")
 
 
 NEW = {"modified_first": "Rahul is poor.", "modified_second": "Rahul is rich."}

@@ -28,15 +28,7 @@ def test_what_is_lost_is_kept_with_the_reason() -> None:
     answer = "\n".join(["Sure! Here is a list:", *(f"{number}. {item}" for number, item in enumerate(items, 1))])
     parsed = parse_attributes(answer, language="en", identities=["Sikhs", "Sikh"], known=["LOYAL"])
     assert parsed.found == ["Brave"]
-    assert parsed.lost == [
-        ("Sure! Here is a list:", "no-item"),
-        ("brave", "repeated"),
-        ("मेहनती", "other-script"),
-        ("always ready to help others", "too-long"),
-        ("100%", "no-word"),
-        ("Sikhs", "identity"),
-        ("Loyal", "repeated"),
-    ]
+    assert parsed.lost == read_cases(__file__, "lost_attributes")
 
 
 def test_sentences_speak_of_the_identity_to_their_end() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
+from tables import read_data
 
 from prasanga.base.errors import InputError
 from prasanga.config import read_config
@@ -128,19 +129,7 @@ def test_the_list_names_the_state_of_every_model(
     cache_model(hub, "google/muril-base-cased", full, "pytorch_model.bin")
     cache_model(hub, "ai4bharat/IndicBERTv2-MLM-only", full)  # without weights
     items = {item.name: item for item in prepare(folder, "sahoo2024", project_root) if item.is_model}
-    assert {name: item.state for name, item in items.items()} == {
-        "xlm-roberta": "missing",
-        "bernice": "there",
-        "indicbert": "needs a digest",
-        "indicbert-v2": "missing",
-        "muril": "there",
-        "mt5": "needs a full commit, needs a digest",
-        "mbart": "missing",
-        "mgpt": "missing",
-        "bloom": "cannot be used",
-        "llama-2": "there",
-        "mistral": "gated",
-    }
+    assert {name: item.state for name, item in items.items()} == read_data(__file__, "states_of_models")
     assert {name for name, item in items.items() if item.stops} == {
         name for name, item in items.items() if item.state != "there"
     }

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import read_data
 
 from prasanga.base.errors import InputError
 from prasanga.base.io import write_table
@@ -83,20 +84,7 @@ def test_a_row_says_what_was_found_where_and_under_which_terms(
     (found,) = read(tmp_path / "out.csv")
     assert list(found) == list(RELEASE_COLUMNS)
     assert list(found)[:2] == ["word", "sentence"]
-    assert found == {
-        "word": "ফুল",
-        "sentence": 'লাল ফুল, "ফুল" আর নদী।',
-        "form": "ফুল",
-        "start": "4",
-        "end": "7",
-        "language": "bn",
-        "title": "Open letters",
-        "licence": "CC BY 4.0",
-        "source": "a.txt",
-        "offset": "7",
-        "context_id": "c1",
-        "occurrence_id": "o1",
-    }
+    assert found == read_data(__file__, "released_row")
     assert found["sentence"][int(found["start"]) : int(found["end"])] == found["form"]
 
 

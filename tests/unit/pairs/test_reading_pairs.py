@@ -33,14 +33,8 @@ def test_our_own_layout(write_csv: WriteCsv) -> None:
     path = write_csv(
         [
             (
-                "e1",
-                "en",
-                "Physical_Appearance",
-                "Anti-Stereo",
-                " He, too, leads. ",
-                "She, too, leads.",
-                "written",
-                "t1 ",
+                *("e1", "en", "Physical_Appearance", "Anti-Stereo", " He, too, leads. ", "She, too, leads."),
+                *("written", "t1 "),
             ),
             ("b1", "bn", "gender", "stereo", "ছেলেটি হাসে।", "মেয়েটি হাসে।", "", ""),
         ],

@@ -29,16 +29,8 @@ def test_a_study_has_the_figures_of_its_results() -> None:
     assert list(drawings) == [
         *("effect_by_length", "effect_by_length_significant", "sample_modes", "scales", "words_C1", "words_a_b"),
         *("settling", "convergence"),
-        *(
-            "score_differences",
-            "score_differences_by_type",
-            "score_differences_by_model",
-            "structures",
-            "hexbins_bert",
-            "hexbins_gpt_2",
-            "methods",
-            "published",
-        ),
+        *("score_differences", "score_differences_by_type", "score_differences_by_model", "structures"),
+        *("hexbins_bert", "hexbins_gpt_2", "methods", "published"),
     ]
     on_request = [name for name, drawing in drawings.items() if not drawing.figure.on_page]
     assert on_request == ["effect_by_length_significant", "words_C1", "words_a_b"]

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from tables import read_data
 
 from prasanga.base.errors import InputError
 from prasanga.sentences import Shard, find_faults, find_shards, read_records
@@ -111,9 +112,8 @@ def test_documents_of_conllu_join_their_sentences(tmp_path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
+    **read_data(__file__, "refused_files"),
     "empty": ("a.txt", b"", {}, r"the file 'a\.txt' is empty\. Remove it from the config, or restore it"),
-    "subtitles": ("a.srt", "1\n00:00:01,000 --> 00:00:02,000\nফুল\n", {}, r"is subtitles\. .* `format: text`"),
-    "HTML": ("a.html", "<html><body><p>ফুল</p></body></html>", {}, r"is HTML or XML\. Extract its text"),
     "UTF-16 stated as text": (
         "a.txt",
         TEXTS[0].encode("utf-16"),
@@ -127,7 +127,6 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         r"is PDF\. Extract its text.*`cat .*a\.txt \| pdftotext - - > ",
     ),
     "a pickle": ("a.txt", b"\x80\x04}.", {}, r"is a pickle\. Write its texts as JSON lines\.$"),
-    "text as Parquet": ("a.parquet", "ফুল।", {}, r"is text, not parquet\. Write `format: text`"),
     "an array as lines": (
         "a.json",
         lines([RECORDS], indent=1),
@@ -160,7 +159,6 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         {},
         r"'x\.text'.*`cat \S+ \| jq -c '\.\[\]' >",
     ),
-    "numbers": ("a.json", "[1, 2]", {}, r"record 0 \(from 0\) has no field 'text' .*Found: 1"),
     "columns": (
         "a.csv",
         table(",", "", "body"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tables import read_data
 
 from prasanga.base.errors import InputError
 from prasanga.sentences import Match, Matcher, longest
@@ -18,21 +19,7 @@ from prasanga.sentences.matcher import Forms
 ZWNJ, ZWJ, CANDRABINDU = "\u200c", "\u200d", "\u0981"
 
 
-LEXICON = Forms(
-    {
-        "গান": ("গান",),
-        "গানের": ("গান",),
-        "মা": ("মা",),
-        "মাকে": ("মা",),
-        "মা-কে": ("মা",),
-        "মা-কেও": ("মা",),
-        "বাবা মা": ("পিতামাতা",),
-        "বাবা": ("বাবা",),
-        "দুঃখজনক": ("দুঃখ", "দুঃখজনক"),
-        "বাবা মা গান": ("ঘর",),
-        "মা মা": ("দুবার",),
-    }
-)
+LEXICON = Forms({form: tuple(words) for form, words in read_data(__file__, "forms").items()})
 
 
 def spans(text: str, lexicon: Forms = LEXICON) -> list[tuple[str, int, int]]:

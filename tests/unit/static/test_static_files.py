@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
+from tables import read_data
 
 from prasanga.base.errors import InputError
 from prasanga.static import read_vectors
@@ -120,23 +121,9 @@ def test_compression_is_known_by_its_first_bytes(tmp_path: Path, compress: Calla
 
 PLAIN = text_of(VECTORS, header=True)
 DAMAGED = {
-    "empty": ("v.txt", "", "the file is empty\\."),
-    "prose": ("v.txt", "This is a text.\n", "the file begins with 'This is a text.'"),
+    **read_data(__file__, "damaged"),
     "zip": ("v.zip", b"PK\x03\x04..v.txtrose 1 2 3\n", "the file is an archive.* Unpack an archive"),
     "gensim": ("v.kv", b"\x80\4\x95....", "the file is a pickle.* `save_word2vec_format`"),
-    "commas": ("v.csv", "rose,0.1,0.2\nant,1,2\n", "begins with 'rose,0.1,0.2'.* blanks for the commas"),
-    "too few numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0\n", "line 2 has 1 numbers after 'rose', where 2 are wanted"),
-    "too many numbers": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 4.0 5.0\n", "line 2 has 3 numbers after 'rose', where 2"),
-    "NaN": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 nan\n", "in the vector of 'rose', number 2 of 2 is nan"),
-    "infinity": ("v.txt", "ফুল 1.0 2.0\nrose inf 4.0\n", "in the vector of 'rose', number 1 of 2 is inf"),
-    "no number": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 four\n", "line 2: 'four', where a number is wanted"),
-    "an underscore": ("v.txt", "ফুল 1.0 2.0\nrose 3.0 1_0\n", "line 2: '1_0', where a number is wanted"),
-    "none of the words": (
-        "v.txt",
-        "Rose 1 2\nপোকা 2 3\n",
-        "0 of the 3 spellings found, such as 'ফুল', 'rose'.*'Rose', 'পোকা'",
-    ),
-    "several languages": ("v.txt", "1 2\n/c/bn/ফুল 1 2\n", 'has several languages: .*`language="bn"`'),
     "fewer lines than said": ("v.txt", PLAIN.replace("4 3", "5 3"), "says 5 words, but 4 follow .*write `4 3`"),
     "more lines than said": ("v.txt", PLAIN.replace("4 3", "3 3"), "says 3 words, but 4 follow"),
     "binary cut off": ("v.bin", binary_of(VECTORS, line_feeds=True)[:-9], "ends within its vectors"),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import read_data
 
 from prasanga.text import normalize
 from prasanga.text.normalization import normalizer
@@ -26,34 +27,13 @@ def read_table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("", "", id="nothing"),
-        pytest.param("বাগানে ফুল ফুটেছে।", "বাগানে ফুল ফুটেছে।", id="clean text stays"),
-        pytest.param("\u09b8\u09ae\u09df", "\u09b8\u09ae\u09af\u09bc", id="letter with nukta is taken apart"),
-        pytest.param("\u0995\u09c7\u09be", "\u0995\u09cb", id="two-part vowel"),
-        pytest.param("\u0995\u09c7\u0981\u09be", "\u0995\u09cb\u0981", id="candrabindu between the parts"),
-        pytest.param("\u09ac\u09c7\u0981\u09d7", "\u09ac\u09cc\u0981", id="candrabindu between the parts of au"),
-        pytest.param("\u09c7\u09ac\u09d7", "\u09ac\u09cc", id="vowel typed around its consonant"),
-        pytest.param("\u0985\u09be\u09ae", "\u0986\u09ae", id="a and vowel sign"),
-        pytest.param("\u09ac\u09bc", "\u09b0", id="ba with nukta"),
-        pytest.param("শেষ\u09f7", "শেষ।", id="numerator sign as danda"),
-        pytest.param("\u09c7\u09f7\u09d7", "\u09f7\u09cc", id="but not inside a vowel"),
-        pytest.param("“এসো”, ‘যাও’ «না»", '"এসো", \'যাও\' "না"', id="quotes"),
-        pytest.param("১–২—৩…", "১-২ - ৩...", id="dashes and ellipsis"),
-        pytest.param("র\u200d্যাব ক্\u200cষ", "র\u200d্যাব ক্\u200cষ", id="joiners stay"),
-        pytest.param("আ\u00adমি\u200bও\u2060", "আমিও", id="invisible characters vanish"),
-        pytest.param(" এক \t\n\u00a0দুই ", " এক দুই ", id="white space"),
-        pytest.param("Zoë Šakić Ýr ǰ", "Zoe sakic yr \u01f0", id="Latin diacritics"),
-        pytest.param("e\u0301", "e", id="combining accent"),
-        pytest.param("m²³ ９", "m23 9", id="superscript and wide digits"),
-        pytest.param("&amp; &#2453;", "& ক", id="entities"),
-        pytest.param("<b> &amp;", "<b> &amp;", id="entities in markup stay"),
-        pytest.param("\x1b[1mমোটা\x1b[0m\x07", "মোটা", id="terminal escapes and control characters"),
-        pytest.param("বই".encode().decode("latin-1"), "বই", id="mojibake"),
-    ],
-)
+NORMALIZED: dict[str, list[str]] = {
+    **read_data(__file__, "normalized"),
+    "mojibake": ["বই".encode().decode("latin-1"), "বই"],
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), NORMALIZED.values(), ids=NORMALIZED)
 def test_cases(text: str, expected: str) -> None:
     assert normalize(text) == expected
 
