@@ -68,7 +68,7 @@ if FROM_RESULTS:
     # A job that is sent elsewhere reads the rules again, and does not know that only figures were asked for.
     workflow.localrules(*(rule.name for rule in workflow.rules))
 
-if not IS_PART:
+if not PART:
     attach_fingerprints(workflow, INSTALLATION)
 
 for warning in filter(None, WARNINGS if workflow.is_main_process else []):

@@ -57,7 +57,8 @@ from prasanga_construction.planning import is_asked_for
 
 collect_seldom()  # nearly all that a plan makes stays
 logging.raiseExceptions = False  # progress bars look for the logs of jobs that were stopped before they began one
-readable = partial(call_readably, WorkflowError, workflow.is_main_process)
+PART = workflow.pathvars.items.get("part", "")  # a language of several
+readable = partial(call_readably, WorkflowError, workflow.is_main_process, PART)
 ARGUMENTS = partial(read_arguments, get_argument_parser)
 
 # A study is one file, completed with defaults: the one in the folder or, with --configfile, another one. A workflow that
@@ -88,7 +89,6 @@ config = readable(partial(complete, placed=True), WRITTEN)
 
 # A study of several languages is a study of each, in a folder of its own below results/, and tables and a page over them.
 RESULTS = workflow.pathvars.apply("<results>")
-IS_PART = "part" in workflow.pathvars.items  # whether this is one of them
 STUDIES = split_languages(WRITTEN)
 PLACES = {language: f"{RESULTS}/{language}" if len(STUDIES) > 1 else RESULTS for language in STUDIES}
 
@@ -97,9 +97,9 @@ ONLY_FIGURES = asks_only_for("figures", sys.argv, lambda: ARGUMENTS().targets or
 FROM_RESULTS = ONLY_FIGURES and not any(vectors_at_hand(own, PLACES[language]) for language, own in STUDIES.items())
 TO_WRITE: set[str] = set()
 WARNINGS = []
-if not IS_PART and FROM_RESULTS:
+if not PART and FROM_RESULTS:
     readable(require_config_of_results, WRITTEN)
-elif not IS_PART:
+elif not PART:
     WARNINGS += readable(list, list_unnoticed_changes(WRITTEN))
 
 

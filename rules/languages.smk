@@ -4,9 +4,15 @@ The results of a language are those of a study of that language alone, in a fold
 with its name: `hi_measure_ceat`.
 """
 
+from prasanga.plan.models import plan_embedded, plan_scored
 from prasanga.report.paper_tables import list_read, list_written, plan_comparison, plan_products
 
 PARTS = {language: f"{language.replace('-', '_')}_" for language in STUDIES}
+
+if is_asked_for(config["construction"], sys.argv, INSTALLATION / "construction/construction.smk"):
+    raise WorkflowError(
+        "Pairs are made and examined in a study of one language: write `languages` with one in a study of its own."
+    )
 
 # What a profile or the command sets for a rule holds for the rule of each language.
 for settings in ("overwrite_resources", "overwrite_threads"):
@@ -46,7 +52,8 @@ rule join_languages:
     output:
         list(JOINED),
     log:
-        "<logs>/join_languages.log",
+        "<logs>/report/join_languages.log",
+    localrule: True
     params:
         parts=list(JOINED.values()),
     script:
@@ -56,7 +63,11 @@ rule join_languages:
 # Tables of the papers with languages side by side, and the study beside a paper.
 COMPARISON = {}
 if config["comparison"]["paper"] != "none":
-    STUDIED = sorted({name for study in STUDIES.values() for name in study["models"]})
+    NAMES = (
+        [*plan_embedded(own, are_joined=True).models, *plan_scored(own).models, *own["static"]["vectors"]]
+        for own in STUDIES.values()
+    )
+    STUDIED = sorted({name for names in NAMES for name in names})
     COMPARISON, WHY_NONE = readable(plan_comparison, config, place("resources/published"), STUDIED, OVER_LANGUAGES)
     WARNINGS.append(WHY_NONE)
 PRODUCTS = plan_products(config, OVER_LANGUAGES, {}, COMPARISON, RESULTS)
@@ -72,6 +83,7 @@ if PRODUCTS:
             TABLES_OF_PAPERS,
         log:
             "<logs>/report/tables.log",
+        localrule: True
         params:
             products={name: list(product) for name, product in PRODUCTS.items()},
         script:
@@ -88,9 +100,10 @@ rule write_front_page:
         page="<results>/report/index.html",
         summary="<results>/summary.json",
     log:
-        "<logs>/write_front_page.log",
+        "<logs>/report/front_page.log",
+    localrule: True
     params:
-        study={key: WRITTEN[key] for key in ("study", "title", "note", "report")},
+        study={key: WRITTEN[key] for key in ("study", "title", "note", "associations", "report")},
         parts={language: language for language in STUDIES},
         tables={name: path for name, path in OVER_LANGUAGES.items() if name in names_of(FAMILY)},
         files=[path.removeprefix(f"{RESULTS}/") for path in (*JOINED, *TABLES_OF_PAPERS)],

@@ -5,7 +5,7 @@ Parameters hold what changes scores and nothing else. Where vectors come from th
 
 BIAS = "pairs: n_runs share n_resamples ties equivalence_margin; seed"
 PAIR_STRENGTH = {"strength": "<results>/calibration/pairs.parquet", "strength_csv": "<results>/calibration/pairs.csv"}
-DRAWN = "results/likelihoods/drawn_sentences.parquet"
+DRAWN = "<results>/likelihoods/drawn_sentences.parquet"
 JOB_OF = STUDY.scored.job_of
 SCORER = machine_for(STUDY.scored.every, CORES if ONE_BY_ONE else 1, on_cpu=HAS_NO_GPU)
 
@@ -40,9 +40,9 @@ if STUDY.computed:
             texts=ancient(files_of_sentences(config["log_probability"], "structures")),
         output:
             parquet=DRAWN,
-            csv="results/likelihoods/drawn_sentences.csv",
+            csv="<results>/likelihoods/drawn_sentences.csv",
         log:
-            "logs/likelihoods/drawn_sentences.log",
+            "<logs>/likelihoods/drawn_sentences.log",
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
             drawing=SETTINGS.drawing(),

@@ -9,7 +9,7 @@ if workflow.is_main_process and STUDY.computed:
     readable(require_inputs, STUDY, SETTINGS)
 if workflow.is_main_process and STUDY.computed and ARGUMENTS().dryrun:
     print(
-        *count_texts(STUDY, ARGUMENTS().targets),
+        *(f"{PART}: {line}" if PART else line for line in count_texts(STUDY, ARGUMENTS().targets)),
         *name_unreachable(STUDY),
         *tabulate_shifts(STUDY),
         sep="\n",

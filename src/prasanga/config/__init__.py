@@ -101,7 +101,10 @@ def split_languages(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     entries: Mapping[str, Any] = given if isinstance(given, Mapping) else {each: {} for each in given or ()}
     studies = {}
     for language, entry in entries.items():
-        study = {**merge_configs(config, entry), "languages": [language]}
+        if entry and entry.get("language") == language:  # complete, as results keep it
+            studies[language] = dict(entry)
+            continue
+        study = {**merge_configs(config, entry or {}), "languages": [language]}
         if len(entries) > 1:
             study.pop("language", None)
             pairs = study.get("pairs")
@@ -151,6 +154,10 @@ def complete(config: Mapping[str, Any], *, source: str | Path | None = None, pla
     """
     completed, problems = dict[str, Any](), dict[str, Keys]()
     for language, own in split_languages(config).items():
+        if config.get("models") and not own.get("models"):
+            sentence = f"no model is measured in {language}. Write `languages` of a model with it, or leave it out."
+            problems.setdefault(sentence, ("languages",))
+            continue
         try:
             study = StudyConfig.model_validate(own)
             found = list(_find_contradictions(study))
@@ -158,7 +165,7 @@ def complete(config: Mapping[str, Any], *, source: str | Path | None = None, pla
         except ValidationError as error:
             found = list(_explain_errors(error, own))
         entries = config.get("languages")
-        entry = entries.get(language, {}) if isinstance(entries, Mapping) else {}
+        entry = entries.get(language) or {} if isinstance(entries, Mapping) else {}
         for keys, sentence in found:
             problems.setdefault(sentence, ("languages", language, *keys) if keys[0] in entry else keys)
     if problems:

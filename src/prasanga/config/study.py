@@ -639,7 +639,11 @@ class StudyConfig(ConfigSection):
             if isinstance(part, Mapping) and part.get(key) is None:
                 data[section] = {**part, key: default.format(language)}
         lexicon = add_defaults(data.get("lexicon", {}), fill_in(LEXICON, language))
-        if "categories" not in data and not has_words(language, lexicon):
-            data["categories"] = []
+        pairs = data.get("pairs", {})
+        if isinstance(pairs, Mapping) and pairs.get("sets") and not has_words(language, lexicon):
+            without: dict[str, Any] = {"seat": {"categories": []}, "log_probability": {"categories": [], "traits": []}}
+            data |= {"categories": [], "static": {}} | {
+                key: {**data.get(key, {}), **none} for key, none in without.items()
+            }
         normalization = add_defaults(data.get("normalization", {}), {language: NORMALIZATION.get(language, "nfkc")})
         return {**data, "lexicon": lexicon, "normalization": normalization}

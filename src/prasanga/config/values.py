@@ -124,7 +124,7 @@ Buckets: TypeAlias = Literal["auto"] | Annotated[int, Field(ge=1, le=100), NUMBE
 Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Annotator: TypeAlias = Annotated[str, Field(pattern=r"^[\w-]+$", max_length=100, examples=["annotator-1"])]
 Language: TypeAlias = Annotated[str, Field(pattern=LANGUAGE_TAG, examples=["bn", "hi", "en", "ta", "pt-BR"])]
-Languages: TypeAlias = DistinctSome[Language] | Annotated[dict[Language, dict[str, Any]], Field(min_length=1)]
+Languages: TypeAlias = DistinctSome[Language] | Annotated[dict[Language, dict[str, Any] | None], Field(min_length=1)]
 Normalization: TypeAlias = Literal["bangla", "nukta", "nfkc", "nfc", "none"]
 LongerThan: TypeAlias = Annotated[str, Field(pattern=r"^>[1-9][0-9]{0,4}$", examples=[">75"])]
 FilePath: TypeAlias = Annotated[

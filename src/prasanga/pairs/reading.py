@@ -547,7 +547,10 @@ def read_pair_file(
             " column `language` with bn or hi, or write `languages: [hi]` under the set of pairs."
         )
     if missing := [one for one in wanted or () if one not in there]:
-        raise InputError(f"{source}: no pairs in the language {missing[0]}. The file has: {', '.join(there)}.")
+        raise InputError(
+            f"{source}: no pairs in the language {missing[0]}. The file has: {', '.join(there)}. In a study write e.g."
+            f" `languages: [{there[0]}]` under the set."
+        )
     if len(there) > 1:
         pairs = pl.concat(pairs.filter(language=one) for one in sort_languages(wanted or there))
     table = pairs.select(*SCHEMA)

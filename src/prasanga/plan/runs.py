@@ -43,7 +43,7 @@ _NOTES_ON_PAGE = tuple(b64encode(path).decode() for path in (b"results/report/",
 _DRAW = (
     " To draw tables, figures and page from these results, type `prasanga figures`: nothing else is needed or computed."
 )
-_WITH_VECTORS = tuple(f"results/{stage}/" for stage in ("samples", "embeddings", "likelihoods"))
+_WITH_VECTORS = re.compile(r"results/([a-z]{2,3}(-\w+)*/)?(samples|embeddings|likelihoods)/")
 
 
 def asks_only_for(target: str, arguments: Sequence[str], targets: Callable[[], Collection[str]]) -> bool:
@@ -55,7 +55,8 @@ def asks_only_for(target: str, arguments: Sequence[str], targets: Callable[[], C
         targets: those among them; the parser that knows them is slow to make, and asked only if it may matter.
     """
     mentioned = any(target in argument for argument in arguments)
-    return mentioned and all(name == target or name.startswith(f"results/report/{target}/") for name in targets())
+    drawn = re.compile(rf"{target}$|results/([\w-]+/)?report/{target}/")
+    return mentioned and all(map(drawn.match, targets()))
 
 
 def vectors_at_hand(config: Mapping[str, Any], results: str) -> bool:
@@ -99,16 +100,16 @@ def machine_for(models: Mapping[str, Mapping[str, Any]], cores: int, *, on_cpu: 
 
 def keep_vectors(outputs: Iterable[str]) -> bool:
     """Return whether vectors or scores are kept of what jobs with these outputs do, or of what others do after them."""
-    return any(output.startswith(_WITH_VECTORS) for output in outputs)
+    return any(map(_WITH_VECTORS.match, outputs))
 
 
 # ---- the config that results were made with
 
 
 _DRAWN_ONLY = re.compile(
-    r"(study|title|note|languages|report|comparison|construction"
+    r"(languages\.[\w-]+\.)?((study|title|note|report|comparison|construction"
     r"|corpus\.(root|shard_megabytes)|embeddings\.(source|audit|buckets|shard_size)"
-    r"|(pairs|log_probability)\.buckets|lexicon\.(candidates|top)|sentences\.concordance|models\..+\.(cards|kind))(\.|$)"
+    r"|(pairs|log_probability)\.buckets|lexicon\.(candidates|top)|sentences\.concordance|models\..+\.(cards|kind))(\.|$)|languages$)"
 )
 """What may be another in figures than in the results: it changes no number, or only where numbers come from."""
 
@@ -326,7 +327,9 @@ _WIDTHS = ("hidden_size", "n_embd", "d_model")
 _BYTES_PER_VALUE = 2
 
 
-_WITHOUT_CONTEXTS = re.compile(r"results/(associations/|report/comparison_)(seat|weat)\b|results/(likelihoods|pairs)/")
+_WITHOUT_CONTEXTS = re.compile(
+    r"results/([a-z]{2,3}(-\w+)*/)?((associations/|report/comparison_)(seat|weat)\b|(likelihoods|pairs)/)"
+)
 """Targets that no context of a corpus is read for."""
 
 
@@ -453,12 +456,15 @@ def _smallest_p(category: Mapping[str, Any], alternative: str) -> float:
 # What the rules do with objects of Snakemake: messages, targets, checkpoints, fingerprints.
 
 
-def call_readably(error: type[Exception], is_main: bool, function: Callable[..., Any], *arguments: Any) -> Any:
+def call_readably(
+    error: type[Exception], is_main: bool, language: str, function: Callable[..., Any], *arguments: Any
+) -> Any:
     """Call a function; any error ends the run with a sentence, before a job runs with exit status 2.
 
     Args:
         error: what Snakemake reports as a message, for the jobs of a run.
         is_main: whether this is the run itself, and no job of it.
+        language: that is planned, in a study of several; "" in others.
         function: to call with `arguments`.
         arguments: of the function.
     """
@@ -466,6 +472,7 @@ def call_readably(error: type[Exception], is_main: bool, function: Callable[...,
         return function(*arguments)
     except Exception as failure:
         sentence = str(failure) if isinstance(failure, InputError) else said_of_failure(failure, "logs/planning.log")
+        sentence = f"{language}: {sentence}" if language else sentence
         if not is_main:
             raise error(sentence) from None
     print(sentence + (_DRAW if _came_alone() else ""), file=sys.stderr)

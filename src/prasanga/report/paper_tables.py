@@ -260,6 +260,10 @@ def _arrange(
     return PaperTable(name, caption, sheet, [*others, *sheets.write_notes("few_words") * few, *listed])
 
 
+_LENGTHS = ("9", "25", "75", ">75")
+"""Segment lengths of Tables 2, 5 and 6 of Sadhu et al.; a study has others for Figure 1."""
+
+
 def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> PaperTable:
     """Return the estimates of CEAT: a line per category and sample mode, a column per model and segment length.
 
@@ -268,7 +272,8 @@ def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> Pape
     """
     grid, key = grids.grid_of(ceat), ["category", "sample_mode", "model", "segment_length"]
     found = grids.split_draws(ceat).rows_by_key(key, named=True, unique=True)
-    lengths = [*([grids.MEAN] * (marking is grids.HOLM)), *grid.lengths]
+    of_paper = [length for length in grid.lengths if length in _LENGTHS] if name != "ceat" else []
+    lengths = [*([grids.MEAN] * (marking is grids.HOLM)), *(of_paper or grid.lengths)]
     modes, places = sorted({mode for _, mode, *_ in found}), list(product(grid.models, lengths))
     tests = {(each.name, mode): (*each, mode) for each, mode in product(grid.categories, modes)}
     heads: tuple[str, ...] = (*_HEADS, "Draws")
@@ -416,7 +421,10 @@ def _label_lines(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[A
     found: dict[str, tuple[str, ...]] = {}
     for row in (row for table in tables for row in table.unique("category", keep="first").iter_rows(named=True)):
         # in the paper's words: "hindu male names" for hindu male first names, without caliskan
-        sets = [name.removesuffix(" caliskan").replace("first names", "names") for name in grids.names_of_sets(row)]
+        sets = [
+            name.removesuffix(" caliskan").removesuffix(" paper").replace("first names", "names")
+            for name in grids.names_of_sets(row)
+        ]
         x, y, a, b = sets[2:] + sets[:2] if row.get("exchanged") else sets
         found.setdefault(row["category"], (row["category"], grids.name_both(x, y), grids.name_both(a, b)))
     return {name: found[name] for name in names if name in found}
