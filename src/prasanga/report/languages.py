@@ -64,7 +64,7 @@ def write_front_page(
     write_text(output["summary"], summary.to_json(pointer))
     found = [_show_language(language, parts[language], of, estimates) for language, of in read.items()]
     has_copies = bool(config["associations"]["random_twins"])
-    opening = fill_section("languages", {**about, "n": len(read), "has_copies": has_copies})
+    opening = fill_section("languages", {"note": about["note"], "n": len(read), "has_copies": has_copies})
     listed = [html('<a href="../{}">{}</a>', path, path) for path in pointer["files"] if not path.endswith(".parquet")]
     paper = [Section("Tables over all languages", "tables", items=listed)] if listed else []
     views = [
