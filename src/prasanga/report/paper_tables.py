@@ -394,7 +394,11 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     lines: dict[Any, tuple[str, ...]] = {name: (grids.name_of_type(name),) for name in types}
     lines |= {name: (name,) for name in runs}
     first = next(iter(overall.values()))
-    facts = {"by_runs": by_runs, "families": sorted({row["n_tests"] or 0 for row in overall.values()}), "first": first}
+    facts = {
+        "by_runs": by_runs,
+        "families": sorted({row["n_tests"] for row in overall.values() if row["n_tests"]}),
+        "first": first,
+    }
     facts["has_bold"] = any(
         column[name]["is_nearest"] for column in columns.values() for name in types if name in column
     )
