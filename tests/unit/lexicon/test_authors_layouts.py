@@ -253,7 +253,7 @@ def test_other_files_are_named_for_what_they_are(english: Path, content: Any, sa
     [
         ("words.txt", "rose, tulip\n", "text, where plain JSON"),
         ("words.csv", "set,word\nF,rose\n", "table, where plain JSON"),
-        ("weat1.json.gz", gzip.compress(b"{}"), "jsonl .gz, where plain JSON"),
+        ("weat1.json.gz", gzip.compress(b"{}", mtime=0), "jsonl .gz, where plain JSON"),
         ("words.xlsx", b"PK\3\4xl/", "an Excel workbook, where plain JSON"),
         ("WEAT.yaml", "flowers: [rose]\n", "suffix groups (*.yaml), with nothing"),
     ],
