@@ -151,7 +151,7 @@ def reproduce(
     If something is missing, it stops after the list. Arguments after -- go to Snakemake.
     """
     from prasanga.extras.dossier import write_dossier
-    from prasanga.extras.papers import CHANGES, find_failed, prepare
+    from prasanga.extras.papers import CHANGES, LEFT_OUT, find_failed, prepare
 
     folder, failed = (directory or Path(f"reproduce-{paper}")).absolute(), set[tuple[str, str, str]]()
     items = prepare(folder, paper, installation(), keep_going=keep_going)
@@ -174,8 +174,9 @@ def reproduce(
         if found <= failed:
             break
         failed |= found
-        typer.echo(f"Left out: {', '.join(sorted({name for name, *_ in found}))}. The others go on.", err=True)
         items = prepare(folder, paper, installation(), keep_going=keep_going, failed=failed)
+        names = {name for name, *_ in found} | {item.name for item in items if item.state == LEFT_OUT}
+        typer.echo(f"Left out: {', '.join(sorted(names))}. The others go on.", err=True)
     typer.echo(write_dossier(folder, paper, installation(), items))
     if status or failed:
         raise typer.Exit(status or FAILED)
@@ -272,13 +273,18 @@ def _show_models(folder: Path, config: Path | None) -> None:
 
 @_models.command(name="pin")
 def pin_models(study: StudyFile = None, directory: Folder = None) -> None:
-    """Ask the hub for full commits and the sha256 of pickles, and write them into changes.yaml or the study's file."""
+    """Ask the hub for full commits and the sha256 of pickles.
+
+    They are written into the changes.yaml of a reproduced paper. For any other study, paste the printed keys.
+    """
     from prasanga.config import config_of
     from prasanga.extras.papers import pin
 
     folder, config = _find_study(study, directory)
-    rows = list(pin(folder, config or config_of(folder), installation()))
+    rows, keys = pin(folder, config := config or config_of(folder), installation())
     write_table(["model", "commit", "pickled weights"], rows)
+    if keys:
+        typer.echo(f"Write these keys into {config}:\n\n{keys}")
     if any(row[1] == "not found" for row in rows):
         raise typer.Exit(FAILED)
 

@@ -245,7 +245,7 @@ def _judge(claim: Mapping[str, Any], tables: Tables) -> tuple[str, str]:
         return OPEN, "no such numbers"
     has_interval = claim.get("interval", True) and f"{value}_low" in table.columns
     names = [value, f"{value}_low", f"{value}_high"] if has_interval else [value] * 3
-    numbers = {x: pl.col(name).cast(pl.Float64) for x, name in zip(_NUMBERS, names, strict=True)}
+    numbers = {x: pl.col(name).cast(pl.Float64).fill_nan(None) for x, name in zip(_NUMBERS, names, strict=True)}
     pairs = _pair(claim, _keep(table, claim.get("where", {})).with_columns(**numbers))
     sign, limit = -1 if claim["is"] == "below" else 1, claim.get("by", 0)
     low, high = (sign * pl.col(end) for end in ("low", "high")[::sign])
@@ -264,7 +264,7 @@ def _pair(claim: Mapping[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
     """Return what a claim compares, a row per pair: both values, and the interval of their difference."""
     if (origin := claim.get("from")) is not None:
         low, high = (pl.col(name) - origin for name in _NUMBERS[1:])
-        nearest = pl.when(low * high < 0).then(0.0).when(low > 0).then(low).otherwise(-high)
+        nearest = pl.when(low * high <= 0).then(0.0).when(low > 0).then(low).otherwise(-high)
         rows = rows.with_columns((pl.col("x") - origin).abs(), x_low=nearest, x_high=pl.max_horizontal(high, -low))
     left, right, other = claim.get("left", {}), claim["right"], ("y", "y_low", "y_high")
     pairs = _summarize(_keep(rows, left), claim)
@@ -277,7 +277,7 @@ def _pair(claim: Mapping[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
     x, y = pl.col("x"), pl.col("y")
     below = ((x - pl.col("x_low")) ** 2 + (pl.col("y_high") - y) ** 2).sqrt()
     above = ((pl.col("x_high") - x) ** 2 + (y - pl.col("y_low")) ** 2).sqrt()
-    return pairs.with_columns(low=(x - y - below).round(9), high=(x - y + above).round(9))
+    return pairs.with_columns(low=(x - y - below).round(9).fill_nan(None), high=(x - y + above).round(9).fill_nan(None))
 
 
 def _keep(rows: pl.DataFrame, side: Mapping[str, Any], left: Mapping[str, Any] | None = None) -> pl.DataFrame:

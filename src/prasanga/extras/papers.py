@@ -7,7 +7,9 @@ that are there (`resources/published/needed.yaml`) and with `changes.yaml` into 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +20,8 @@ from huggingface_hub import HfApi, try_to_load_from_cache
 from prasanga.base.errors import InputError, reason
 from prasanga.base.io import write_text
 from prasanga.base.yaml import load_yaml
-from prasanga.config import merge_configs, read_config, read_study, show_yaml
+from prasanga.config import merge_configs, read_config, read_study, split_languages
+from prasanga.config.values import add_defaults
 from prasanga.models.hub import check_files, download_command, reaches_hub
 from prasanga.models.packaged import ModelOptions
 from prasanga.report.comparison import PAPERS, printed_at, read_percentages, read_published
@@ -31,13 +34,14 @@ _NO_CHANGES = """\
 # models:
 #   muril: {path: models/mine, revision: null}
 """
-THERE, ON_HUB, FAILED = "there", "on the hub", "failed in the run"
+THERE, ON_HUB, FAILED, LEFT_OUT = "there", "on the hub", "failed in the run", "left out"
+_WEIGHTS = re.compile(r"(model|pytorch_model)(?:-\d+-of-(\d+))?\.(?:safetensors|bin)")
 _SHORT, _PICKLE = re.compile(r"[0-9a-f]{4,39}"), re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin")
 _ALL = ("embeddings", "likelihoods")
 _STAGES = {"likelihoods": "likelihoods", "embeddings": "embeddings", "associations": "embeddings"}
 """The use of a model that a failed job belongs to, by the folder of its results; any other job is about all uses."""
 Failure = tuple[str, str, str]
-"""A model, `stages` or `languages`, and the one of these that failed; "" for all."""
+"""A model, and the stage and the language that failed; "" for all."""
 
 
 class Needed(NamedTuple):
@@ -97,12 +101,15 @@ def prepare(
     for name, model in config["models"].items():
         printed = ", ".join(uses.get(config["comparison"]["models"].get(name, name), ["no printed number"]))
         state, get = _look_for(folder, model, needed)
-        if lost := [each or "the model" for model_failed, _, each in failed if model_failed == name]:
+        lost = sorted(" in ".join(filter(None, where)) or "the model" for other, *where in failed if other == name)
+        if lost:
             state, get = FAILED, f"see the log; left out: {', '.join(lost)}"
         items.append(Needed(name, printed, state, get, state not in (THERE, ON_HUB, FAILED), is_model=True))
     stopped = [item.name for item in items if item.is_model and item.stops and keep_going]
-    write_study(folder, paper, _leave_out(config, [*failed, *((name, "stages", "") for name in stopped)]))
-    return items
+    study = _leave_out(config, {*failed, *((name, "", "") for name in stopped)})
+    write_study(folder, paper, study)
+    gone = [language for language in config["languages"] if language not in study["languages"]]
+    return items + [Needed(f"language {each}", "its numbers", LEFT_OUT, "no model is left", False) for each in gone]
 
 
 def read_changes(folder: Path) -> dict[str, Any]:
@@ -123,24 +130,35 @@ def write_study(folder: Path, paper: str, config: Mapping[str, Any]) -> None:
     read_study(path)
 
 
-def _leave_out(config: Mapping[str, Any], failed: Iterable[Failure]) -> dict[str, Any]:
-    """Return a config without models, or without one use or language of them, and without what no model is left for."""
-    models = {name: dict(model) for name, model in config["models"].items()}
-    every = {"stages": _ALL, "languages": config["languages"]}
-    for name, key, lost in failed:
-        models[name][key] = [each for each in models[name].get(key, every[key]) if lost not in ("", each)]
-    models = {name: model for name, model in models.items() if all(model.get(key, True) for key in every)}
-    models = models or config["models"]  # nothing can be run
-    named = {ours: theirs for ours, theirs in config["comparison"]["models"].items() if ours in models}
-    left = {**config, "models": models, "comparison": {**config["comparison"], "models": named}}
-    if isinstance(config["languages"], Mapping):  # what differs in a language is of models that are left
-        own = {language: each.get("models", {}) for language, each in config["languages"].items()}
-        gone = {
-            language: {"models": {name: None for name in each if name not in models}} for language, each in own.items()
+def _leave_out(config: Mapping[str, Any], failed: Collection[Failure]) -> dict[str, Any]:
+    """Return a config without uses of models, and without the models, languages and sections that nothing is left for.
+
+    In a study of several languages, the entry of each has what is left out there; null removes a key.
+    """
+    parts, entries, lost = split_languages(config), dict[str, dict[str, Any]](), set(failed)
+    for language, own in parts.items():
+        given = {name: list(model.get("stages", _ALL)) for name, model in own["models"].items()}
+        left = {
+            name: [each for each in stages if not lost & set(product([name], ["", each], ["", language]))]
+            for name, stages in given.items()
         }
-        left["languages"] = merge_configs(config["languages"], gone)
-    scored = any("likelihoods" in model.get("stages", ["likelihoods"]) for model in models.values())
-    return merge_configs(left, {} if scored else {"pairs": None, "log_probability": None})
+        gone = {name: None for name, stages in left.items() if not stages}
+        less = {name: {"stages": stages} for name, stages in left.items() if stages and stages != given[name]}
+        if len(gone) < len(given):
+            unnamed = {name: None for name in own["comparison"]["models"] if not left.get(name)}
+            is_scored = any("likelihoods" in stages for stages in left.values())
+            entries[language] = {
+                **({"models": {**less, **gone}} if less or gone else {}),
+                **({"comparison": {"models": unnamed}} if unnamed else {}),
+                **({} if is_scored else {"pairs": None, "log_probability": None}),
+            }
+    if not entries:  # nothing can be run
+        return dict(config)
+    if len(entries) == 1:
+        ((language, changes),) = entries.items()
+        return merge_configs(parts[language], changes)
+    named = config["languages"] if isinstance(config["languages"], Mapping) else {each: {} for each in entries}
+    return {**config, "languages": {each: add_defaults(entries[each], named[each]) for each in entries}}
 
 
 def find_failed(folder: Path, failed_outputs: Iterable[str]) -> set[Failure]:
@@ -152,17 +170,24 @@ def find_failed(folder: Path, failed_outputs: Iterable[str]) -> set[Failure]:
     """
     config, found = read_config(folder / "study.yaml"), set[Failure]()
     for path in failed_outputs:
-        part = path.split("/")[1]
-        lost = ("languages", part) if part in config["languages"] else ("stages", _STAGES.get(part, ""))
-        found |= {(name, *lost) for name in config["models"] if re.search(rf"/{re.escape(name)}[./]", path)}
+        parts = [*path.split("/"), "", ""]
+        language = parts.pop(1) if parts[1] in config["languages"] else ""
+        lost = (_STAGES.get(parts[1], ""), language)
+        is_shared = path.endswith(".tokenizer.json")  # of the one job that audits all models
+        named = [name for name in config["models"] if re.search(rf"/{re.escape(name)}[./]", path)]
+        found |= {(name, *lost) for name in named if not is_shared}
     return found
 
 
 def _list_uses(published: Path, paper: str) -> dict[str, list[str]]:
     """Return where the numbers of each model are printed, by its name in the paper."""
-    printed = pl.concat([read_published(published, paper), read_percentages(published, paper)], how="diagonal_relaxed")
-    tables = printed.group_by("model").agg(pl.col("table").unique().sort())
-    return {model: [printed_at(table) for table in found] for model, found in tables.rows()}
+    drawn = map(pl.read_csv, published.glob(f"{paper}_structures.csv"))
+    files = [read_published(published, paper), read_percentages(published, paper), *drawn]
+    tables = pl.concat(each.select("model", "table") for each in files).group_by("model").agg(pl.col("table").unique())
+    return {
+        model: [printed_at(table) for table in sorted(found, key=lambda table: (len(table), table))]
+        for model, found in tables.rows()
+    }
 
 
 def _look_for(folder: Path, model: Mapping[str, Any], needed: Mapping[str, Any]) -> tuple[str, str]:
@@ -181,8 +206,9 @@ def _look_for(folder: Path, model: Mapping[str, Any], needed: Mapping[str, Any])
         return "missing", f"no folder {path}"
     config = try_to_load_from_cache(path, "config.json", revision=revision)
     names = [file.name for file in Path(config).parent.iterdir()] if isinstance(config, str) else []
-    has_tensors = any(name.endswith(".safetensors") for name in names)
-    is_cached = has_tensors or any(map(_PICKLE.fullmatch, names))
+    shards = Counter(found.groups() for found in map(_WEIGHTS.fullmatch, names) if found)
+    whole = {stem for (stem, number), n in shards.items() if n == int(number or 1)}
+    has_tensors, is_cached = "model" in whole, bool(whole)
     faults = {
         "needs a full commit": revision and _SHORT.fullmatch(str(revision)),
         "needs a digest": path in needed["pickled"] and not (model.get("weights_sha256") or has_tensors),
@@ -199,37 +225,38 @@ def _look_for(folder: Path, model: Mapping[str, Any], needed: Mapping[str, Any])
 # Commits and digests, from the hub.
 
 
-def pin(folder: Path, study: Path, installation: Path) -> Iterator[list[str]]:
-    """Write commits and digests into the changes of a reproduced paper, or into a study's file.
+def pin(folder: Path, study: Path, installation: Path) -> tuple[list[list[str]], str]:
+    """Find commits and digests, and write those of a reproduced paper into its changes.
 
     Args:
         folder: of the study; a model in a folder is left alone.
         study: its file.
         installation: where the configs of the papers are.
 
-    Yields:
-        The name of each model, its commit or "not found", and the pickles that have a digest now, or what is wrong.
+    Returns:
+        Of each model its name, its commit or "not found", and the pickles that have a digest, or what is wrong; and for
+        any other study the keys that its file needs, as YAML.
     """
     config, changes = read_config(study), folder / CHANGES
     if changes.is_file():  # the study may lack models that were left out
         config = merge_configs(
             read_config(installation / f"config/{config['comparison']['paper']}.yaml"), read_changes(folder)
         )
-    pins, api = dict[str, dict[str, Any]](), HfApi()
-    for name, model in config["models"].items():
+    rows, pins, api = list[list[str]](), dict[str, dict[str, Any]](), HfApi()
+    for name, model in (config.get("models") or {}).items():
         if "path" in model and not (folder / model["path"]).is_dir():
             try:
                 pins[name] = _find_pins(model, api)
-                yield [name, pins[name]["revision"], ", ".join(pins[name].get("weights_sha256", ""))]
+                rows.append([name, pins[name]["revision"], ", ".join(pins[name].get("weights_sha256", ""))])
             except (OSError, ValueError) as error:
-                yield [name, "not found", reason(error)]
-    if changes.is_file():
-        text = changes.read_text(encoding="utf-8")
-        head = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
-        merged = merge_configs(read_changes(folder), {"models": pins})
-        write_text(changes, head + yaml.safe_dump(merged, allow_unicode=True, sort_keys=False, width=120))
-    else:
-        write_text(study, _insert_pins(study.read_text(encoding="utf-8"), pins))
+                rows.append([name, "not found", reason(error)])
+    if not changes.is_file():
+        return rows, yaml.safe_dump({"models": pins}, sort_keys=False, width=120) if pins else ""
+    text = changes.read_text(encoding="utf-8")
+    head = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
+    merged = merge_configs(read_changes(folder), {"models": pins})
+    write_text(changes, head + yaml.safe_dump(merged, allow_unicode=True, sort_keys=False, width=120))
+    return rows, ""
 
 
 def _find_pins(model: Mapping[str, Any], api: HfApi) -> dict[str, Any]:
@@ -245,22 +272,3 @@ def _find_pins(model: Mapping[str, Any], api: HfApi) -> dict[str, Any]:
     is_safe = model.get("weights_sha256") or any(re.fullmatch(r"model.*\.safetensors", file) for file in digests)
     pickles = {file: digest for file, digest in digests.items() if not is_safe and _PICKLE.fullmatch(file)}
     return {"revision": info.sha, **({"weights_sha256": pickles} if pickles else {})}
-
-
-def _insert_pins(text: str, pins: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a config with keys of models set, and everything else, comments too, as it is."""
-    root: Any = yaml.compose(text, yaml.SafeLoader)
-    models, edits = next(value for key, value in root.value if key.value == "models"), []
-    for name, node in ((key.value, value) for key, value in models.value if key.value in pins):
-        given = {key.value: value for key, value in node.value}
-        first = node.value[0][0].start_mark
-        for key, value in pins[name].items():
-            written, old = show_yaml(value), given.get(key)
-            if old is not None:
-                edits.append((old.start_mark.index, old.end_mark.index, written))
-            else:
-                between = ", " if node.flow_style else "\n" + " " * first.column
-                edits.append((first.index, first.index, f"{key}: {written}{between}"))
-    for start, end, written in sorted(edits, reverse=True):
-        text = text[:start] + written + text[end:]
-    return text

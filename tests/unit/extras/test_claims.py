@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -109,17 +110,28 @@ def test_two_sides_are_compared_by_the_interval_of_their_difference(tmp_path: Pa
     assert judge(tmp_path, {**sides, "is": "below"}, BELOW, A, ("one", "GR1", -0.6, -0.7, -0.5))[0] == "does not hold"
 
 
+@pytest.mark.parametrize("number", [(math.nan, 0.3, 0.8), (0.5, math.nan, 0.8), (math.nan,) * 3, (math.inf,) * 3])
+@pytest.mark.parametrize("claim", [{}, {"is": "below"}, {"is": "within", "by": 1}])
+def test_what_is_no_number_decides_nothing(tmp_path: Path, number: Any, claim: dict[str, Any]) -> None:
+    assert judge(tmp_path, claim, ("one", "GR1", *number))[0] == "cannot be told"
+
+
 def test_distances_and_summaries(tmp_path: Path) -> None:
     size: dict[str, Any] = {"from": 0, "right": 0.2}
     assert judge(tmp_path, size, BELOW)[0] == "holds"  # its size is .3 to .8
     assert judge(tmp_path, size, B)[0] == "cannot be told"  # 0 to .9
+    for low, high in ((0.0, 0.8), (-0.8, 0.0)):  # 0 is in the interval, at its end
+        number = ("one", "GR1", (low + high) / 2, low, high)
+        assert judge(tmp_path, {**size, "right": 0.45}, number)[0] == "cannot be told"
+        assert judge(tmp_path, {**size, "right": 0.81, "is": "below"}, number)[0] == "holds"
     cells = [A, ("one", "GR2", 0.1, 0.1, 0.1), ("two", "GR1", 0.5, 0.5, 0.5), ("two", "GR2", 0.3, 0.3, 0.3)]
     wider = {"steps": {"range": ["model"]}, "left": {"model": ["one"]}, "right": {"model": "others"}, "interval": False}
     assert judge(tmp_path, wider, *cells) == (
         "holds",
         "1 of 1 above, 0 not, 0 open, 1 needed; one 0.4 against two 0.2",
     )
-    assert judge(tmp_path, wider, *cells, ("two", "GR3", None, 0, 0))[0] == "cannot be told"
+    for lost in (None, math.nan):
+        assert judge(tmp_path, wider, *cells, ("two", "GR3", lost, 0, 0))[0] == "cannot be told"
 
 
 def test_claims_about_sentence_structures_use_the_tables_of_the_study(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import yaml
 from tables import read_data
 
 from prasanga.base.errors import InputError
-from prasanga.config import read_config
+from prasanga.config import read_config, split_languages
 from prasanga.extras.dossier import DOSSIER_SCHEMA, write_dossier
 from prasanga.extras.papers import CHANGES, Needed, find_failed, prepare
 from prasanga.report.comparison import PAPERS, read_percentages, read_published
@@ -125,7 +125,7 @@ def test_the_list_names_the_state_of_every_model(
         "mgpt": {"weights_sha256": {"pytorch_model.bin": "a" * 64}},
     }
     write_changes(folder, {"models": models})
-    cache_model(hub, "meta-llama/Llama-2-7b-hf", full, "model.safetensors.index.json", "model-00001-of-2.safetensors")
+    cache_model(hub, "meta-llama/Llama-2-7b-hf", full, "model.safetensors.index.json", "model-00001-of-1.safetensors")
     cache_model(hub, "google/muril-base-cased", full, "pytorch_model.bin")
     cache_model(hub, "ai4bharat/IndicBERTv2-MLM-only", full)  # without weights
     items = {item.name: item for item in prepare(folder, "sahoo2024", project_root) if item.is_model}
@@ -163,6 +163,8 @@ def test_the_authors_files_are_taken_where_they_are(tmp_path: Path, project_root
     assert config["categories"] == []
     assert not {"corpus", "static"} & config.keys()
     assert list(config["models"]) == ["muril"]
+    printed = {item.name: item.needed_for for item in prepare(tmp_path, "sadhu2024", project_root)}
+    assert printed["banglabert-generator"] == "Table 4, Table 5, Table 6, Figure 2, Figure 11"
     assert config["comparison"]["models"] == {"muril": "muril_large_cased"}
 
     # the authors' words do not go with our templates: SEAT then waits for theirs
@@ -187,28 +189,117 @@ def test_the_authors_files_are_taken_where_they_are(tmp_path: Path, project_root
     assert config["corpus"]["root"] == "corpora/bangla2b"
 
 
-def test_failed_models_lose_the_use_or_the_language_that_failed(tmp_path: Path, project_root: Path) -> None:
-    models = {name: {"path": "/"} for name in read_config(project_root / "config/sahoo2024.yaml")["models"]}
-    write_changes(tmp_path, {"models": models, "languages": ["hi", "en"]})
-    prepare(tmp_path, "sahoo2024", project_root)
+def write_all_there(folder: Path, project_root: Path, **changes: Any) -> list[str]:
+    """Put a folder in the place of each model of IndiBias, and return their names."""
+    models = list(read_config(project_root / "config/sahoo2024.yaml")["models"])
+    write_changes(folder, {"models": {name: {"path": "/"} for name in models}, **changes})
+    prepare(folder, "sahoo2024", project_root)
+    return models
+
+
+def uses(folder: Path) -> dict[str, dict[str, list[str]]]:
+    """Return the stages of each model in each language of the study."""
+    parts = split_languages(read_config(folder / "study.yaml"))
+    return {
+        language: {name: each.get("stages", ["embeddings", "likelihoods"]) for name, each in own["models"].items()}
+        for language, own in parts.items()
+    }
+
+
+@pytest.mark.parametrize("languages", [["hi", "en"], {"hi": {"models": {"mgpt": {"dtype": "float32"}}}, "en": {}}])
+def test_failed_models_lose_the_use_that_failed_in_the_language_where_it_failed(
+    tmp_path: Path, project_root: Path, languages: Any
+) -> None:
+    write_all_there(tmp_path, project_root, languages=languages)
+    before = uses(tmp_path)
     failed = find_failed(
         tmp_path,
         [
-            *("results/models/mt5.json", "results/likelihoods/pairs/indibias/muril.parquet"),
-            *("results/associations/seat/mistral.parquet", "results/report/index.html"),
+            *("results/hi/models/mt5.json", "results/en/models/mt5.json", "results/associations/seat/mistral.parquet"),
+            *("results/hi/likelihoods/pairs/indibias/mgpt.parquet", "results/likelihoods/pairs/indibias/muril.parquet"),
             *("results/hi/embeddings/bloom/templates.json", "results/hi/embeddings/bloom/templates/00.parquet"),
+            *("results/hi/models/mbart.json", "results/hi/models/bernice.tokenizer.json"),  # the latter is of all
+            *("results/report/index.html", "benchmark.txt"),
         ],
     )
     assert failed == {
-        *(("mt5", "stages", ""), ("muril", "stages", "likelihoods")),
-        *(("mistral", "stages", "embeddings"), ("bloom", "languages", "hi")),
+        *(("mt5", "", "hi"), ("mt5", "", "en"), ("mistral", "embeddings", ""), ("mgpt", "likelihoods", "hi")),
+        *(("muril", "likelihoods", ""), ("bloom", "embeddings", "hi"), ("mbart", "", "hi")),
     }
     items = {item.name: item for item in prepare(tmp_path, "sahoo2024", project_root, failed=failed)}
     assert {item.name for item in items.values() if item.state == "failed in the run"} == {name for name, *_ in failed}
-    assert items["bloom"].get == "see the log; left out: hi"
-    left = read_config(tmp_path / "study.yaml")["models"]
-    assert not {"mt5", "mistral"} & left.keys()
-    assert (left["muril"]["stages"], left["bloom"]["languages"]) == (["embeddings"], ["en"])
+    assert items["bloom"].get == "see the log; left out: embeddings in hi"
+    left, study = uses(tmp_path), read_config(tmp_path / "study.yaml")
+    assert left["hi"] == {
+        **{name: stages for name, stages in before["hi"].items() if name not in ("mt5", "mbart")},
+        **{"mgpt": ["embeddings"], "muril": ["embeddings"], "bloom": ["likelihoods"]},
+    }
+    assert left["en"] == {
+        **{name: stages for name, stages in before["en"].items() if name not in ("mt5", "mistral")},
+        "muril": ["embeddings"],
+    }
+    dtype = "bfloat16" if isinstance(languages, list) else "float32"
+    assert {part: own["models"]["mgpt"]["dtype"] for part, own in split_languages(study).items()} == {
+        **{"hi": dtype, "en": "bfloat16"},
+    }
+    assert not {"mt5", "mbart"} & split_languages(study)["hi"]["comparison"]["models"].keys()
+
+
+@pytest.mark.parametrize("stages", [("",), ("embeddings", "likelihoods")])
+def test_a_language_without_models_is_left_out(tmp_path: Path, project_root: Path, stages: tuple[str, ...]) -> None:
+    names = write_all_there(tmp_path, project_root)
+    failed = {(name, stage, "hi") for name in names for stage in stages}
+    items = prepare(tmp_path, "sahoo2024", project_root, failed=failed)
+    assert [item[:4] for item in items if item.state == "left out"] == [
+        ("language hi", "its numbers", "left out", "no model is left")
+    ]
+    study = read_config(tmp_path / "study.yaml")
+    assert (study["languages"], list(study["models"])) == (["en"], names)
+    assert study["models"]["mbart"]["tokenizer"] == {"src_lang": "en_XX"}
+    # without models at all, the study stays as it was
+    failed |= {(name, "", "en") for name in names}
+    assert not [item for item in prepare(tmp_path, "sahoo2024", project_root, failed=failed) if item.stops][1:]
+    assert list(read_config(tmp_path / "study.yaml")["languages"]) == ["en", "hi"]
+
+
+def test_a_language_of_which_only_llama_is_there_is_the_whole_study(
+    tmp_path: Path, hub: Path, project_root: Path
+) -> None:
+    cache_model(hub, "meta-llama/Llama-2-7b-hf", "a" * 40, "model.safetensors")
+    folder = tmp_path / "study"
+    assert "language hi" in {item.name for item in prepare(folder, "sahoo2024", project_root, keep_going=True)}
+    study = read_config(folder / "study.yaml")
+    assert (study["languages"], list(study["models"])) == (["en"], ["llama-2"])
+    assert "pairs" not in study  # llama-2 is asked for embeddings only
+
+
+@pytest.mark.parametrize("language", ["hi", "en"])
+def test_pairs_are_not_scored_in_a_language_whose_models_cannot(
+    tmp_path: Path, project_root: Path, language: str
+) -> None:
+    names = write_all_there(tmp_path, project_root)
+    prepare(tmp_path, "sahoo2024", project_root, failed={(name, "likelihoods", language) for name in names})
+    parts = split_languages(read_config(tmp_path / "study.yaml"))
+    assert {part for part, own in parts.items() if "pairs" in own} == {"hi", "en"} - {language}
+
+
+@pytest.mark.parametrize(
+    ("files", "state"),
+    [
+        (["model.safetensors"], "there"),
+        (["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"], "there"),
+        (["model-00001-of-00002.safetensors", "model.safetensors.index.json"], "missing"),
+        ([f"pytorch_model-0000{number}-of-00006.bin" for number in range(1, 7)], "there"),
+        (["pytorch_model-00001-of-00006.bin", "pytorch_model.bin.index.json"], "missing"),
+        (["model-00001-of-00006.safetensors", "pytorch_model.bin"], "there"),
+    ],
+)
+def test_half_a_download_is_not_there(
+    tmp_path: Path, hub: Path, project_root: Path, files: list[str], state: str
+) -> None:
+    cache_model(hub, "FacebookAI/xlm-roberta-base", "a" * 40, *files)
+    items = {item.name: item.state for item in prepare(tmp_path / "study", "sahoo2024", project_root)}
+    assert items["xlm-roberta"] == state
 
 
 def test_there_is_a_row_for_every_published_number(tmp_path: Path, project_root: Path, published: Path) -> None:

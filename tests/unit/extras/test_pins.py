@@ -1,4 +1,4 @@
-"""`prasanga models pin`: full commits and digests of pickles from a small hub into a study's file."""
+"""`prasanga models pin`: full commits and digests of pickles, from a small hub."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def pin(*arguments: str | Path) -> Any:
     return CliRunner().invoke(app, ["models", "pin", *map(str, arguments)])
 
 
-def test_a_study_gets_commits_and_digests_and_keeps_its_comments(tmp_path: Path) -> None:
+def test_the_commits_and_digests_of_a_study_are_printed(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
     (tmp_path / "mine").mkdir()
     done = pin(tmp_path)
@@ -95,19 +95,30 @@ def test_a_study_gets_commits_and_digests_and_keeps_its_comments(tmp_path: Path)
         ["shards", MAIN, ", ".join(FILES["ai/shards"])],
     ]
     assert rows[3][:2] == ["lost", "not found"]
-    text = (tmp_path / "study.yaml").read_text(encoding="utf-8")
-    for comment in ("# a study with comments", "old:  # the large one", "muril-large-cased  # on the hub", "# the end"):
-        assert comment in text
-    given, found = yaml.safe_load(STUDY)["models"], read_config(tmp_path / "study.yaml")["models"]
-    assert found == {
-        **given,
-        "old": {**given["old"], "revision": OLDER, "weights_sha256": {"pytorch_model.bin": DIGEST}},
-        "new": {**given["new"], "revision": MAIN},
-        "shards": {**given["shards"], "revision": MAIN, "weights_sha256": dict.fromkeys(FILES["ai/shards"], DIGEST)},
+    said, _, keys = done.stdout.partition(":\n\n")
+    assert said.endswith(f"Write these keys into {tmp_path / 'study.yaml'}")
+    assert yaml.safe_load(keys)["models"] == {
+        "old": {"revision": OLDER, "weights_sha256": {"pytorch_model.bin": DIGEST}},
+        "new": {"revision": MAIN},
+        "shards": {"revision": MAIN, "weights_sha256": dict.fromkeys(FILES["ai/shards"], DIGEST)},
     }
-    before = text
-    assert pin(tmp_path / "study.yaml").exit_code == 1
-    assert (tmp_path / "study.yaml").read_text(encoding="utf-8") == before
+    assert (tmp_path / "study.yaml").read_text(encoding="utf-8") == STUDY
+
+
+@pytest.mark.parametrize(
+    ("text", "pinned"),
+    [
+        ("seed: 1\n", None),
+        ("models:\n", None),
+        ("models:\n  m:\n    path: google/muril-large-cased\n    revision:\n    weights_sha256:\n", MAIN),
+    ],
+)
+def test_a_study_with_keys_that_are_empty_or_absent_is_pinned(tmp_path: Path, text: str, pinned: str | None) -> None:
+    (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
+    done = pin(tmp_path)
+    assert done.exit_code == 0, done.output
+    keys = yaml.safe_load(done.stdout.partition(":\n\n")[2])
+    assert keys == (pinned and {"models": {"m": {"revision": pinned, "weights_sha256": {PICKLED[1]: DIGEST}}}})
 
 
 def test_a_short_commit_that_the_hub_has_not_is_left_as_it_is(tmp_path: Path) -> None:
