@@ -158,7 +158,7 @@ def _leave_out(config: Mapping[str, Any], failed: Collection[Failure]) -> dict[s
         ((language, changes),) = entries.items()
         return merge_configs(parts[language], changes)
     named = config["languages"] if isinstance(config["languages"], Mapping) else {each: {} for each in entries}
-    return {**config, "languages": {each: add_defaults(entries[each], named[each]) for each in entries}}
+    return {**config, "languages": {each: add_defaults(entries[each], named[each] or {}) for each in entries}}
 
 
 def find_failed(folder: Path, failed_outputs: Iterable[str]) -> set[Failure]:
