@@ -138,6 +138,7 @@ def _leave_out(config: Mapping[str, Any], failed: Collection[Failure]) -> dict[s
     parts, entries, lost = split_languages(config), dict[str, dict[str, Any]](), set(failed)
     for language, own in parts.items():
         given = {name: list(model.get("stages", _ALL)) for name, model in own["models"].items()}
+        lost |= {(name, "", "") for name in given if name not in config["models"]}  # removed by the changes
         left = {
             name: [each for each in stages if not lost & set(product([name], ["", each], ["", language]))]
             for name, stages in given.items()

@@ -267,6 +267,7 @@ def test_a_language_of_which_only_llama_is_there_is_the_whole_study(
 ) -> None:
     cache_model(hub, "meta-llama/Llama-2-7b-hf", "a" * 40, "model.safetensors")
     folder = tmp_path / "study"
+    write_changes(folder, {"models": {"mbart": None}})  # and so what differs of it in each language
     assert "language hi" in {item.name for item in prepare(folder, "sahoo2024", project_root, keep_going=True)}
     study = read_config(folder / "study.yaml")
     assert (study["languages"], list(study["models"])) == (["en"], ["llama-2"])
