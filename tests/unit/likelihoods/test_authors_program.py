@@ -57,8 +57,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[float], Path]:
 def test_raw_logits_are_added_as_in_the_notebook(
     added: float, n_negative: int, folder: Callable[[float], Path], tmp_path: Path
 ) -> None:
-    path = tmp_path / "notebook.json"
-    path.write_text(json.dumps({"C5": TEMPLATES}), encoding="utf-8")
+    path = tmp_path / "notebook.yaml"
+    texts = [text.replace("GGG", "{target}").replace("XXX", "{attribute}") for text in TEMPLATES]
+    entries = [{"id": str(number), "text": text} for number, text in enumerate(texts, start=1)]
+    path.write_text(json.dumps({"language": "bn", "categories": {"C5": entries}}), encoding="utf-8")
     words = [*itertools.chain(*GROUPS, *ATTRIBUTES)]
     sentences = read_category_sentences(
         {"templates": path, "exchanged": []}, CATEGORY, Lexicon("bn", tuple(map(Stimulus, words)), {}, ())

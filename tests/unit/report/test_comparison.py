@@ -193,6 +193,6 @@ def test_of_several_numbers_of_draws_the_nearest_stand_beside_each_other() -> No
 
 def test_columns_of_estimates_do_not_hide_those_of_the_paper() -> None:
     published = paper(printed("C1", 0.5, method="weat", table="4"))
-    weat = study(measured("C1", 0.4, method="word2vec", bound="<", language="bn", doubt="ours", table="9"))
+    weat = study(measured("C1", 0.4, method="word2vec", bound="<", doubt="ours", table="9"))
     (row,) = compare({"weat": weat}, published, models={"ours": "Big"}, language="hi").to_dicts()
     assert [row[name] for name in ("method", "bound", "language", "doubt", "table")] == ["weat", None, "hi", None, "4"]
