@@ -249,7 +249,7 @@ def pin(folder: Path, study: Path, installation: Path) -> tuple[list[list[str]],
             try:
                 pins[name] = _find_pins(model, api)
                 rows.append([name, pins[name]["revision"], ", ".join(pins[name].get("weights_sha256", ""))])
-            except (OSError, ValueError) as error:
+            except Exception as error:  # whatever the network or the hub comes up with
                 rows.append([name, "not found", reason(error)])
     if not changes.is_file():
         return rows, yaml.safe_dump({"models": pins}, sort_keys=False, width=120) if pins else ""

@@ -83,6 +83,14 @@ def pin(*arguments: str | Path) -> Any:
     return CliRunner().invoke(app, ["models", "pin", *map(str, arguments)])
 
 
+def test_a_hub_that_cannot_be_reached_is_no_defect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    (tmp_path / "study.yaml").write_text("models: {new: {path: FacebookAI/xlm-roberta-large}}\n", encoding="utf-8")
+    done = pin(tmp_path)
+    assert (done.exit_code, "defect" in done.output) == (1, False)
+    assert "new\tnot found\t" in done.output
+
+
 def test_the_commits_and_digests_of_a_study_are_printed(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
     (tmp_path / "mine").mkdir()
