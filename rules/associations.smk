@@ -97,7 +97,6 @@ rule gather_estimates:
         "<logs>/associations/gather.log",
     params:
         language=config["language"],
-        results=STUDY.results,
         methods=GATHERED,
         band=config["associations"]["band"],
         models=sorted(STUDY.embedded.models),

@@ -18,6 +18,8 @@ def read(files: Iterable[str]) -> list[pa.Table]:
     return [read_table(file).replace_schema_metadata() for file in files]
 
 
+first = next(iter(methods))
+results = task.output[0].removesuffix(f"{method_named(first).tables[0].path}.parquet")
 effects, words = {}, {}
 for name, parts in methods.items():
     task.require_one_version(parts["estimates"], parts["words"], *parts["twins"].values())
@@ -28,7 +30,7 @@ for name, parts in methods.items():
     effects[name], words[name] = adjust(gathered, of_words, read(parts["coverage"]), tokenizers)
 made_from = task.describe()
 for name, table in correct_tests(effects).items():
-    path, parts = f"{task.params.results}/{method_named(name).tables[0].path}", methods[name]
+    path, parts = f"{results}{method_named(name).tables[0].path}", methods[name]
     task.write(f"{path}.parquet", table, made_from)
     task.write_csv(f"{path}.csv", select_for_csv(table, task.params.language))
     task.write(f"{path}_words.parquet", words[name], made_from)
