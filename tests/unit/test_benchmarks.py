@@ -57,6 +57,7 @@ def test_what_became_slower_by_more_than_fifteen_percent_is_said() -> None:
     ]
 
 
+@pytest.mark.long
 def test_the_smallest_model_of_the_papers_is_measured_on_a_processor(tmp_path: Path) -> None:
     file = tmp_path / "gpu.json"
     command = [sys.executable, str(PROJECT / "tests/benchmarks/gpu.py"), "--quick", f"--json={file}"]

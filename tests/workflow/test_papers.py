@@ -212,6 +212,7 @@ def test_a_whole_paper_comes_to_a_dossier(paper: str, project_root: Path, tmp_pa
     assert tables >= {f"{paper[:-4]}_table{number}.csv" for number in wanted}
 
 
+@pytest.mark.long
 def test_a_model_that_fails_leaves_the_results_of_the_others(project_root: Path, tmp_path: Path) -> None:
     """One model is missing from the beginning, one has no weights, and another's turn out not to be numbers."""
     folder = tmp_path / "dossier"
