@@ -148,7 +148,7 @@ def read_translations(path: str | Path, pairs: pl.DataFrame) -> pl.DataFrame:
         pairs: those that are translated.
 
     Returns:
-        A row per pair and engine (`CANDIDATES`), in the order of `pairs`; a pair may lack an engine.
+        A row per pair and engine (`CANDIDATES`), in the order of `pairs` and of the names; a pair may lack an engine.
 
     Raises:
         InputError: with file and line: a missing column, an empty cell, another sentence, a pair that the set does not
@@ -168,7 +168,7 @@ def read_translations(path: str | Path, pairs: pl.DataFrame) -> pl.DataFrame:
                 f"{row.place}: {engine} has the {sentence} sentence of {pair_id} and not the {other} one. Add it, since"
                 " both sentences of a candidate are of one engine."
             )
-    whole = sorted({name[:2] for name in named}, key=lambda name: known.index(name[0]))
+    whole = sorted({name[:2] for name in named}, key=lambda name: (known.index(name[0]), name[1]))
     found = [(*name, texts[*name, "first"], texts[*name, "second"]) for name in whole]
     return pl.DataFrame(found, schema=CANDIDATES, orient="row")
 
