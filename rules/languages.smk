@@ -104,7 +104,7 @@ rule write_front_page:
     localrule: True
     params:
         study={key: WRITTEN[key] for key in ("study", "title", "note", "associations", "report")},
-        parts={language: language for language in STUDIES},
+        languages=list(STUDIES),
         tables={name: path for name, path in OVER_LANGUAGES.items() if name in names_of(FAMILY)},
         files=[path.removeprefix(f"{RESULTS}/") for path in (*JOINED, *TABLES_OF_PAPERS)],
     script:

@@ -5,4 +5,4 @@ from prasanga.report.languages import write_front_page
 
 task = Task(snakemake, "report")
 asked = task.params
-write_front_page(asked.study, asked.parts, asked.tables, asked.files, dict(task.output.items()))
+write_front_page(asked.study, asked.languages, asked.tables, asked.files, dict(task.output.items()))

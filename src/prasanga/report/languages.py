@@ -38,7 +38,7 @@ def join_languages(paths: Mapping[str, str]) -> pl.DataFrame:
 
 def write_front_page(
     config: Mapping[str, Any],
-    parts: Mapping[str, str],
+    languages: Sequence[str],
     tables: Mapping[str, str],
     files: Sequence[str],
     output: Mapping[str, str],
@@ -47,13 +47,13 @@ def write_front_page(
 
     Args:
         config: the study's config, complete.
-        parts: the folder of the results of each language, from that of the study's results.
+        languages: those of the study; each has a folder of its name in that of the results.
         tables: the tables over all languages, by the name of the method.
         files: what goes with the page, from the folder of the study's results.
         output: paths of `summary` and `page`.
     """
     results = Path(output["summary"]).parent
-    summaries = {language: f"{part}/summary.json" for language, part in parts.items()}
+    summaries = {language: f"{language}/summary.json" for language in languages}
     read = {language: json.loads((results / path).read_text("utf-8")) for language, path in summaries.items()}
     estimates = {name: select_primary(read_frame(path)) for name, path in tables.items()}
     about = {key: str(config.get(key) or "") for key in ("study", "title", "note")}
@@ -62,7 +62,7 @@ def write_front_page(
         **{"languages": summaries, "page": summary.PAGE, "files": sorted(files)},
     }
     write_text(output["summary"], summary.to_json(pointer))
-    found = [_show_language(language, parts[language], of, estimates) for language, of in read.items()]
+    found = [_show_language(language, of, estimates) for language, of in read.items()]
     has_copies = bool(config["associations"]["random_twins"])
     opening = fill_section("languages", {"note": about["note"], "n": len(read), "has_copies": has_copies})
     listed = [html('<a href="../{}">{}</a>', path, path) for path in pointer["files"] if not path.endswith(".parquet")]
@@ -72,12 +72,10 @@ def write_front_page(
         View("paper", "For a paper", "For a paper", paper),
     ]
     language = section.language_of(config)
-    write_text(output["page"], section.page_to_html(config["title"], views, language=language, scripts=parts))
+    write_text(output["page"], section.page_to_html(config["title"], views, language=language, scripts=languages))
 
 
-def _show_language(
-    language: str, folder: str, found: Mapping[str, Any], estimates: Mapping[str, pl.DataFrame]
-) -> Section:
+def _show_language(language: str, found: Mapping[str, Any], estimates: Mapping[str, pl.DataFrame]) -> Section:
     """Return what came out in a language: the findings of its page, its primary estimates, and a link to the page."""
     rows = [
         {**row, "method": METHODS[name]}
@@ -91,6 +89,6 @@ def _show_language(
         f"in-{language}",
         findings=[each["text"] for each in found["findings"]],
         sheets=[replace(sheet, look="explorable" * (len(rows) > FEW_ROWS))] if rows else [],
-        files=[(f"../{folder}/{summary.PAGE}", "words, sentences, figures, tables")],
+        files=[(f"../{language}/{summary.PAGE}", "words, sentences, figures, tables")],
         files_text=f"The page of {name}:",
     )

@@ -221,3 +221,6 @@ def test_each_language_has_the_study_with_what_it_replaces() -> None:
     assert hi == complete({**shared, "languages": ["hi"], "samples": {"lengths": [9]}, "pairs": hi["pairs"]})
     assert complete(config) == config, "as results keep it"
     assert complete({"languages": ["ta"], "pairs": {"sets": {"p": {"path": "p.csv"}}}})["categories"] == []
+    pairs = {"pairs": {"sets": {"p": {"path": "p.csv"}}}, "seat": {"categories": ["C1"]}}
+    with_words, without = complete({"languages": ["en", "ta"], **pairs})["languages"].values()
+    assert (with_words["seat"]["categories"], without["seat"]["categories"]) == (["C1"], []), "what needs words goes"
