@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -20,10 +22,11 @@ from prasanga.cli import app
 from prasanga.cli.running import list_effects
 from prasanga.config import complete, read_config
 
-COMMANDS = {
-    *("run", "plan", "demo", "figures", "open", "check", "models", "config", "init", "compare", "store"),
-    *("measure", "reproduce"),
-}
+COMMANDS = (
+    *("Start", "demo", "measure", "init", "Run", "run", "plan", "reproduce"),
+    *("Results", "open", "compare", "figures", "check", "Look", "config", "models", "store"),
+)
+"""Commands after the title of their group, in the order of the help."""
 
 
 def prasanga(*arguments: str | Path) -> Any:
@@ -48,9 +51,26 @@ def test_help_waits_for_no_library(project_root: Path) -> None:
     assert not loaded & {"torch", "polars", "pyarrow", "numpy", "yaml", "jsonschema", "snakemake", "matplotlib", "rich"}
     shown = prasanga("--help")
     assert shown.exit_code == 0
-    assert set(shown.output.split()) >= COMMANDS
+    starts = [line.strip("│╭─ ").split()[0] for line in shown.output.splitlines() if re.match("│ [a-z]|╭", line)]
+    assert tuple(name for name in starts if name in COMMANDS) == COMMANDS
     assert "Exit status: 0 done" in shown.output
     assert prasanga("--version").output == f"prasanga {__version__}\n"
+
+
+def test_the_help_of_each_command_has_two_examples_that_can_be_typed() -> None:
+    """Their options are the command's own, they fit a line, and metavariables are capitals."""
+    for name in [name for name in COMMANDS if name.islower()]:
+        help_of = prasanga(name, "--help").output
+        examples = [line.strip() for line in help_of.splitlines() if line.strip().startswith("prasanga ")]
+        assert len(examples) >= 2, name
+        for example in examples:
+            arguments = shlex.split(example.partition(" -- ")[0])[1:]
+            assert arguments[0] == name
+            assert len(example) < 79
+            inner = [name, arguments[1]] if name == "store" or "pin" in arguments else [name]
+            shown = prasanga(*inner, "--help").output
+            assert all(f" {each} " in shown for each in arguments if each.startswith("-")), example
+        assert not re.search(r"<\w+>|\{\w+\}|\[\[", help_of)
 
 
 def test_the_demo_is_on_real_models_and_says_what_to_do_where_their_packages_cannot_be_had(

