@@ -166,7 +166,7 @@ def test_one_call_gives_a_percentage_with_its_interval(tmp_path: Path) -> None:
     for given in (pandas.DataFrame(more), file, more):
         assert prasanga.measure_pairs(loaded, given).percentage == pytest.approx(100 - 100 * preferred / 3)
     assert loaded.passes > 0, "the loaded one was asked"
-    with pytest.raises(InputError, match=r"record 1 \(pair 1\): language '' is no tag of a language"):
+    with pytest.raises(InputError, match=r"record 1 \(pair 1\): language '' is not a language tag"):
         prasanga.measure_pairs(loaded, columns)
     with pytest.raises(InputError, match=r"pairs: in bn, hi\. Name the language"):
         prasanga.measure_pairs(loaded, {**columns, "language": ["bn", "hi", "bn"]})

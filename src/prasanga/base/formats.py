@@ -1,8 +1,8 @@
 """Recognize the format of a file by its first bytes, whatever its name; and read compressed files to their true end.
 
-Common readers end silently where a compressed file was cut off between two blocks (zstandard) or where something else
-follows the data (lzma). A study on three quarters of a corpus looks like a study on all of it, so one loop decompresses
-all formats and knows whether the last member was whole.
+Common readers end silently where a compressed file is cut between two blocks (zstandard) or where other bytes follow
+the data (lzma). A study of three quarters of a corpus looks like a study of all of it, so one loop decompresses all
+formats and checks that the last member is complete.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path, PurePosixPath
-from shlex import quote
 from typing import Any, BinaryIO, NamedTuple
 
 import zstandard
@@ -36,12 +35,11 @@ _STRICT, _DECODER = json.JSONDecoder(), json.JSONDecoder(strict=False)  # the st
 
 
 class _Compression(NamedTuple):
-    """Its first bytes, decompressor of one member (frame, stream), padding after one, and command to unpack."""
+    """Its first bytes, the decompressor of one member (frame, stream), and the padding after a member."""
 
     magic: bytes
     decompressor: Callable[[], Any]
     padding: bytes
-    command: str
 
 
 def _decompress_frame() -> Any:
@@ -49,14 +47,14 @@ def _decompress_frame() -> Any:
 
 
 _COMPRESSIONS: Mapping[str, _Compression] = {
-    ".gz": _Compression(b"\x1f\x8b\x08", lambda: zlib.decompressobj(wbits=31), b"\0", "gzip -dc"),
-    ".zst": _Compression(b"\x28\xb5\x2f\xfd", _decompress_frame, b"", "zstd -dc"),
-    ".xz": _Compression(b"\xfd7zXZ\0", lzma.LZMADecompressor, b"\0", "xz -dc"),
-    ".bz2": _Compression(b"BZh", bz2.BZ2Decompressor, b"\0", "bzip2 -dc"),
+    ".gz": _Compression(b"\x1f\x8b\x08", lambda: zlib.decompressobj(wbits=31), b"\0"),
+    ".zst": _Compression(b"\x28\xb5\x2f\xfd", _decompress_frame, b""),
+    ".xz": _Compression(b"\xfd7zXZ\0", lzma.LZMADecompressor, b"\0"),
+    ".bz2": _Compression(b"BZh", bz2.BZ2Decompressor, b"\0"),
 }
 
 COMPRESSED = tuple(_COMPRESSIONS)
-"""The usual endings of compressed files, which are recognized by their first bytes."""
+"""The usual endings of compressed files; the first bytes decide."""
 
 with Path(__file__).with_name("formats.tsv").open(encoding="utf-8") as _file:
     _KINDS = {row["kind"]: row for row in csv.DictReader(_file, delimiter="\t", quoting=csv.QUOTE_NONE)}
@@ -65,26 +63,23 @@ _SIGNATURES = {
     for kind, row in _KINDS.items()
     for signature in row["signatures"].split()
 }
-"""Kinds of files that are known by their first bytes. What is compressed twice is an archive.
+"""Kinds of files by their first bytes; a file that is compressed twice counts as an archive.
 
-`formats.tsv` has, for each kind that is not read, what it is called, what to do, and the command that does it (see
-`convert`), if there is one.
+`formats.tsv` lists the kinds that are not read, with what to do.
 """
 _SKIPPABLE_FRAMES = tuple(bytes([byte]) + b"\x2a\x4d\x18" for byte in range(0x50, 0x60))  # of zstandard, without text
 
 
 class Content(NamedTuple):
-    """What a file is.
+    """The format of a file.
 
     Attributes:
-        kind: a format of corpora, text, jsonl, json, table, conllu, parquet or dataset (Arrow); or one that is refused.
-        compression: ending that says how it is compressed (`.gz`); "" for a plain file.
-        dialect: of a table, the arguments of `csv.reader`.
-        columns: of a table, the names in its first row, without blanks around them.
+        kind: text, jsonl, json, table, conllu, parquet, dataset (Arrow), or a kind that is refused (`formats.tsv`).
+        compression: the ending that names the compression (`.gz`); "" for a plain file.
+        dialect: for a table, the arguments of `csv.reader`.
+        columns: for a table, the names in its first row, stripped.
         skipped: lines before a table's first row (Excel's `sep=;`).
-        bad_byte: place in the decompressed text of the first byte that is not UTF-8; None if there is none.
-        detail: of text in another encoding than UTF-8, this as `iconv` calls it; of columns without names, the numbers
-            of those with text, as `cut -f` takes them.
+        bad_byte: byte offset, in the decompressed text, of the first byte that is not UTF-8; None if all is UTF-8.
         is_text: whether it can be read as plain text.
     """
 
@@ -94,7 +89,6 @@ class Content(NamedTuple):
     columns: tuple[str, ...] = ()
     skipped: int = 0
     bad_byte: int | None = None
-    detail: str = ""
     is_text: bool = False
 
 
@@ -103,12 +97,12 @@ class Content(NamedTuple):
 
 
 def find_compression(path: str | Path) -> str:
-    """Return the ending that says how a file is compressed (`.gz`), by its first bytes; "" for a plain file.
+    """Return the ending that names a file's compression (`.gz`), by its first bytes; "" for a plain file.
 
-    A file that is named like a compressed one and is shorter than its signature counts as compressed: it is truncated.
+    A file with such an ending that is shorter than the signature counts as compressed: it is truncated.
 
     Raises:
-        InputError: for a file that is absent or may not be read.
+        InputError: the file is missing or cannot be read.
     """
     with open_file(path) as file:
         return _compression_of(file.read(8), path)
@@ -123,31 +117,31 @@ def _compression_of(first: bytes, path: str | Path) -> str:
 
 
 def open_file(path: str | Path) -> BinaryIO:
-    """Open a file for reading, as it is; raises an InputError for one that is absent or may not be read."""
+    """Open a file for reading, without decompression; raise InputError if it is missing or cannot be read."""
     try:
         return Path(path).open("rb", _BUFFER)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Correct its path, or put the file there.") from None
     except OSError as error:
         raise InputError(
-            f"{path}: cannot be read ({error.strerror or error}). Is it a file that you may read, and is its disk still"
-            " there?"
+            f"{path}: cannot be read ({error.strerror or error}). Check that it is a file, that you may read it, and"
+            " that its disk is mounted."
         ) from None
 
 
 def open_decompressed(path: str | Path, *, start: int = 0) -> BinaryIO:
-    """Open a file for reading, decompressed if its first bytes say gzip, zstandard, xz or bzip2; its name is ignored.
+    """Open a file for reading, decompressed if its first bytes are gzip, zstandard, xz or bzip2, whatever its name.
 
-    Several members (gzip, bzip2), frames (zstandard) or streams (xz) are read as one text. Memory holds about a
-    megabyte, and the window of a zstandard frame.
+    Several members (gzip, bzip2), frames (zstandard) or streams (xz) are read as one text. Memory use: about a
+    megabyte plus the window of a zstandard frame.
 
     Args:
         path: the file.
-        start: the byte of a plain file at which to begin.
+        start: the byte at which to begin, for a plain file.
 
     Raises:
-        InputError: at once for a file that is absent or may not be read; while reading for one that is truncated,
-            damaged, or followed by something else.
+        InputError: the file is missing or cannot be read (at once), or it is truncated, damaged, or followed by other
+            bytes (while reading).
     """
     plain = open_file(path)
     ending = _compression_of(plain.read(8), path)
@@ -178,7 +172,7 @@ class _Decompressed(io.RawIOBase):
 
 
 def _decompress(path: Path, file: BinaryIO, compression: _Compression) -> Iterator[bytes]:
-    """Yield the decompressed text in pieces, none of them empty."""
+    """Yield the decompressed text in non-empty pieces."""
     position = 0
     member: Any = None
     why = ""
@@ -208,10 +202,10 @@ def _decompress(path: Path, file: BinaryIO, compression: _Compression) -> Iterat
 
 
 def recognize_file(path: str | Path, field: str = "") -> Content:
-    """Return what a file is, by its first bytes (`HEAD`); `field` as in `recognize`.
+    """Return the format of a file, by its first bytes (`HEAD`); `field` as in `recognize`.
 
     Raises:
-        InputError: for a file that is absent, may not be read, or is damaged in its first bytes.
+        InputError: the file is missing, cannot be read, or its first bytes are damaged.
     """
     with open_decompressed(path) as stream:
         found = recognize(stream.read(HEAD + 1), path, field)
@@ -220,15 +214,15 @@ def recognize_file(path: str | Path, field: str = "") -> Content:
 
 
 def recognize(head: bytes, name: str | Path = "", field: str = "") -> Content:
-    """Return what a file is.
+    """Return the format of a file.
 
-    Text that merely begins like JSON, HTML or a table is text: the first bytes are parsed. A file is a table if it is
-    called one (`.csv`, `.tsv`), or if all rows have as many cells as the first and this one has the names of columns.
+    The first bytes are parsed, so text that only begins like JSON, HTML or a table is text. A file is a table if its
+    name says so (`.csv`, `.tsv`), or if all rows have as many cells as the first, which has names of columns.
 
     Args:
-        head: the first decompressed bytes; a file with more than `HEAD` is cut there.
+        head: the first decompressed bytes, cut at `HEAD`.
         name: the file's name.
-        field: the column that is wanted, by which a table of another name is recognized.
+        field: the column that is wanted; its name in the first row makes a file a table.
     """
     is_cut, head = len(head) > HEAD, head[:HEAD]
     for signature, kind in _SIGNATURES.items():
@@ -244,8 +238,8 @@ def recognize(head: bytes, name: str | Path = "", field: str = "") -> Content:
         head.decode()
     except UnicodeDecodeError as error:
         bad_byte = error.start if not is_cut or error.start < len(head) - 3 else None
-    if (bad_byte is not None or b"\0" in head) and (encoding := _find_wide_encoding(head)):
-        return Content("utf-16", detail=encoding)
+    if (bad_byte is not None or b"\0" in head) and _is_wide(head):
+        return Content("utf-16")
     n_control = len(head) - len(head.translate(None, _CONTROL))
     if (bad_byte is not None and n_control > len(head) / 50) or bytes(8) in head:
         return Content("binary")
@@ -264,15 +258,12 @@ _CONTROL = bytes([*range(1, 9), *range(14, 27), *range(28, 32), 127])
 _LETTERS = re.compile("[\t\n\r -~\u00a0-\u00ff\u0900-\u0dff\u2000-\u206f]")
 
 
-def _find_wide_encoding(head: bytes) -> str:
-    """Return the name of UTF-16 or UTF-32, with a byte order mark or without; "" for any other."""
-    if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff", b"\xff\xfe", b"\xfe\xff")):
-        return "UTF-32" if b"\0\0" in head[:4] else "UTF-16"
-    for encoding, width in (("UTF-16LE", 2), ("UTF-16BE", 2), ("UTF-32LE", 4), ("UTF-32BE", 4)):
-        text = head[: min(len(head), 512) // width * width].decode(encoding, "replace")
-        if len(text) > 3 and len(_LETTERS.findall(text)) > 0.9 * len(text) and "\0" not in text:
-            return encoding
-    return ""
+def _is_wide(head: bytes) -> bool:
+    """Return whether text is UTF-16 or UTF-32, with or without a byte order mark."""
+    texts = (head[:512].decode(encoding, "ignore") for encoding in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"))
+    return head.startswith((b"\0\0\xfe\xff", b"\xff\xfe", b"\xfe\xff")) or any(
+        len(text) > 3 and len(_LETTERS.findall(text)) > 0.9 * len(text) and "\0" not in text for text in texts
+    )
 
 
 _BETWEEN = re.compile(r"[\s,]*")
@@ -281,7 +272,7 @@ _PYTHON = re.compile(r"(\{'[^']*': .*\}|\[\{?'.*\]),?\s*")
 
 
 def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
-    """Return whether a text is JSON lines, or other JSON: an array, or objects one after the other."""
+    """Return jsonl for JSON lines, json for an array or other sequence of objects, python for printed Python."""
     text = text.lstrip()
     if not text.startswith(("{", "[")):
         return None
@@ -296,7 +287,7 @@ def _find_json(text: str, lines: list[str], is_cut: bool) -> str | None:
             at = _BETWEEN.match(text, _DECODER.raw_decode(text, at)[1]).end()  # type: ignore[union-attr]
     except RecursionError:
         return None
-    except json.JSONDecodeError as error:  # cut or damaged, if it has keys; a text may begin with a bracket and a quote
+    except json.JSONDecodeError as error:  # with keys it is cut or damaged JSON; text may begin with a bracket, too
         in_string = error.msg.startswith("Unterminated") and "\n" not in text[error.pos :]
         if not _KEYED.match(text, at) and not (is_cut and (in_string or error.pos > len(text) - 10)):
             return None
@@ -312,22 +303,18 @@ def _is_json(line: str, kind: type, decoder: json.JSONDecoder = _DECODER) -> boo
         return False
 
 
-_DECLARATION = re.compile(r"<(\?xml\b|!doctype\s|(html|head|body|rss|tei|tmx|mediawiki)[\s>])", re.I)
-_WIKI = re.compile(r'<doc id="[^"]*" (revid="[^"]*" )?url="[^"]*" title=')
+_DECLARATION = re.compile(r"<(\?xml\b|!doctype\s|doc\s+id=|(html|head|body|rss|tei|tmx|mediawiki)[\s>])", re.I)
 _CODE = re.compile(r"(#.*\n|\s)*(msgid \"|\\documentclass|INSERT INTO |CREATE TABLE |-- MySQL dump|window\.[\w.]+ = )")
 _COMMENTS = re.compile(r"(\s|<!--.*?-->)*", re.DOTALL)
 _TAG_LINE = re.compile(r"<([a-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)\s*>", re.I)
 _CLOSED = re.compile(r"<([a-z][\w:.-]*)(?:\s[^<>]*)?>[^<>]*(?:<[^<>]*>[^<>]*)*?</\1\s*>|<(?:br|hr|p)\s*/?>", re.I)
 _TIMES = re.compile(r"\[?(?:\d+:)?\d\d?:\d\d[,.]\d{2,3}\s*(?:-->|,\s*\d+:\d\d)|\{\d+\}\{\d+\}|\[\d+:\d\d\.\d+\]")
-_DIALOGUE = re.compile(r"Dialogue: ?[^,]*\d,\d+:\d\d:")
 
 
 def _find_markup(text: str, endings: Set[str], is_cut: bool) -> str | None:
-    """Return whether a text is HTML, XML or subtitles, and not prose with a tag or a time in it."""
+    """Return markup for HTML, XML or code, subtitles for these, and None for prose that has a tag or a time in it."""
     begins = _COMMENTS.sub("", text, count=1)
-    if _WIKI.match(begins) or _CODE.match(begins):
-        return "wikiextractor" if begins[0] == "<" else "code"
-    if _DECLARATION.match(begins):
+    if _DECLARATION.match(begins) or _CODE.match(begins):
         return "markup"
     if endings & _TABLES:  # its cells may have tags
         return None
@@ -339,10 +326,9 @@ def _find_markup(text: str, endings: Set[str], is_cut: bool) -> str | None:
     tagged = sum(bool(_CLOSED.search(line)) for line in lines)
     if 2 * tagged > len(lines) or (tagged and endings & {".html", ".htm", ".xhtml", ".xml"}):
         return "markup"
-    if begins.startswith("[Script Info]") or any(map(_DIALOGUE.match, lines[:20])):
-        return "dialogue"
     times = sum(bool(_TIMES.match(line)) for line in lines[:20])
-    return "subtitles" if begins.startswith("WEBVTT") or 5 * times >= max(5, len(lines[:20])) else None
+    is_subtitles = begins.startswith(("WEBVTT", "[Script Info]")) or 5 * times >= max(5, len(lines[:20]))
+    return "subtitles" if is_subtitles else None
 
 
 _TABLES = {".csv", ".tsv", ".tab"}
@@ -357,13 +343,13 @@ _SENTENCE_TEXT = re.compile(r"#\s*text\s*=")
 
 
 def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
-    """Return whether lines are a table, CoNLL-U, other tokens, texts of JSON, or columns without names; else text."""
+    """Return lines as a table, CoNLL-U, JSON strings, or columns (without names, or of annotated words); else text."""
     lines = lines[:100]
     rows = [line.rstrip("\r") for line in lines if line.strip()]
     tokens = [row for row in rows if not row.startswith("#")]
     has_texts = any(map(_SENTENCE_TEXT.match, rows))
     if tokens and all(map((_TOKEN_PLUS if has_texts else _TOKEN).fullmatch, tokens)):
-        return Content("conllu" if has_texts else "tokens")
+        return Content("conllu" if has_texts else "columns")
     first = rows[0] if rows else ""
     if (
         len(rows) > 1
@@ -384,25 +370,16 @@ def _find_rows(lines: list[str], endings: Set[str], field: str) -> Content:
         if is_header or is_even or endings & _TABLES or table.skipped:
             return table
     cells = [row.split("\t") for row in tokens]
-    if len(cells) > 4 and all(_TAGGED.fullmatch(f"{row} "[:1000].rpartition(" ")[0]) for row in tokens):
-        return Content("tokens")
-    if len(cells) > 4 and min(map(len, cells)) > 1:
-        numbers = [int(row[0]) for row in cells if row[0].isdecimal() and len(row[0]) < 12]
-        is_even = len({*map(len, cells)}) == 1
-        if len(numbers) == len(cells) and all(after == before + 1 for before, after in pairwise(numbers)):
-            return Content("numbered", detail="2" if is_even else "2-")
-        if is_even and len(rows) < len(lines) - 1 and not any(" " in row for row in tokens):
-            return Content("tokens")
-        if is_even and all(row == row.strip("\t") for row in tokens):  # typed paragraphs begin with a tab
-            sizes = [sum(map(len, column)) for column in zip(*cells, strict=True)]
-            return Content("columns", detail=str(sizes.index(max(sizes)) + 1))
-    return Content("text")
+    is_tagged = all(_TAGGED.fullmatch(f"{row} "[:1000].rpartition(" ")[0]) for row in tokens)
+    is_even = len({*map(len, cells)}) == 1 and all(row == row.strip("\t") for row in tokens)  # paragraphs may begin so
+    in_columns = min(map(len, cells), default=0) > 1 and (is_even or all(row[0].isdecimal() for row in cells))
+    return Content("columns" if len(cells) > 4 and (is_tagged or in_columns) else "text")
 
 
 def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
-    """Return lines as a table, by the delimiter that cuts the first row into most cells; and whether all have as many.
+    """Return lines as a table, and whether all rows have as many cells.
 
-    A delimiter with which all rows have as many cells comes first.
+    A delimiter with which they do takes precedence; then the one that cuts the first row into most cells.
     """
     mark = _SEPARATOR_LINE.match(lines[0]) if lines else None
     found: list[tuple[bool, int, int, Content]] = []
@@ -427,20 +404,20 @@ def _find_table(lines: list[str], endings: Set[str]) -> tuple[Content, bool]:
 
 
 def _has_swallowed(row: Sequence[str], dialect: Mapping[str, Any]) -> bool:
-    """Return whether a cell has other rows in it: quotes that mean speech, between tabs, that close lines later."""
+    """Return whether a cell swallowed other rows: between tabs, quotation marks of speech that close lines later."""
     inner = (line for cell in row if dialect["delimiter"] == "\t" for line in cell.split("\n")[1:])
     return any(line.count("\t") >= max(1, len(row) - 1) and not line.startswith("\t") for line in inner)
 
 
 # --------------------
-# Records in text.
+# Records in JSON and tables.
 
 
 def walk_json(text: str) -> Iterator[Any]:
-    """Yield the values of JSON text: elements of arrays, or one after the other, with commas between them or without.
+    """Yield the values of JSON text: elements of arrays, or values one after the other, with or without commas.
 
     Raises:
-        ValueError, RecursionError: at the first that is not JSON, or where an array does not end.
+        ValueError, RecursionError: a value is not JSON, or an array does not end.
     """
     at, is_array = 0, False
     while (at := _BETWEEN.match(text, at).end()) < len(text) or is_array:  # type: ignore[union-attr]
@@ -452,15 +429,15 @@ def walk_json(text: str) -> Iterator[Any]:
 
 
 def split_rows(path: str | Path, lines: Iterable[str], table: Content) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table that are not empty, each with the number of its last line.
+    """Yield the non-empty rows of a table, each with the number of its last line.
 
     Args:
         path: the file, for messages.
-        lines: its lines with their ends; cells may hold line breaks.
-        table: what `recognize` says of it.
+        lines: its lines with their ends; cells may include line breaks.
+        table: its format, from `recognize`.
 
     Raises:
-        InputError: a line that is no row.
+        InputError: a line cannot be read as a row.
     """
     csv.field_size_limit(_LONGEST_CELL)
     rows = csv.reader(islice(lines, table.skipped, None), **table.dialect)
@@ -472,38 +449,17 @@ def split_rows(path: str | Path, lines: Iterable[str], table: Content) -> Iterat
                 yield rows.line_num + table.skipped, row
     except csv.Error as error:
         raise InputError(
-            f"{path}: line {rows.line_num + table.skipped} is no row of a table ({error}). Put a cell with a quote, a"
-            f" line break or a separator ({table.dialect['delimiter']!r}) between double quotes, and double each quote"
-            ' in it: "".'
+            f"{path}: line {rows.line_num + table.skipped} cannot be read as a row ({error}). Put a cell with a quote,"
+            f" a line break or a separator ({table.dialect['delimiter']!r}) between double quotes, and double each"
+            ' quote in it: "".'
         ) from None
 
 
 # --------------------
-# What is not read.
+# Formats that are refused.
 
 
-def refuse(path: str | Path, content: Content) -> str:
-    """Return what is wrong with a file of a kind that is never read, and what to do; "" for any other kind.
-
-    It goes after the file's name: `is subtitles. Remove ...`.
-    """
-    texts = (_KINDS.get(content.kind, {}).get(name, "") for name in ("said", "remedy", "command"))
-    kind, remedy, command = (text.replace("{detail}", content.detail) for text in texts)
-    if not kind:
-        return ""
-    name = PurePosixPath(str(path).removesuffix(content.compression))
-    ending = name.suffix if content.kind in ("utf-16", "returns") else ".txt"
-    return f"is {kind}. {remedy}" + (f": `{convert(path, command, ending, content.compression)}`." if command else ".")
-
-
-def convert(path: str | Path, command: str, ending: str, compression: str = "") -> str:
-    """Return the shell command that pipes a file, decompressed, through another into a new one of that ending."""
-    name = str(path).removesuffix(compression)
-    read = _COMPRESSIONS[compression].command if compression else "cat"
-    return f"{read} {quote(str(path))} | {command} > {quote(f'{name}.plain{ending}')}"
-
-
-def take_records(path: str | Path, lists: Iterable[Sequence[str]], compression: str = "") -> str:
-    """Return the shell command that writes the objects of lists in JSON, each with the keys to it, as JSON lines."""
-    keys = ("".join(f"[{json.dumps(name, ensure_ascii=False)}]" for name in keys) for keys in lists)
-    return convert(path, f"jq -c {quote(', '.join(f'.{each}[]' for each in keys))}", ".jsonl", compression)
+def refuse(content: Content) -> str:
+    """Return why a kind of file is never read and what to do, to follow the file's name; "" for any other kind."""
+    row = _KINDS.get(content.kind, {})
+    return f"is {row['said']}. {row['remedy']}." if row.get("said") else ""

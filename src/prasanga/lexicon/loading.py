@@ -556,7 +556,7 @@ def _find_kind(path: Path) -> str:
     if path.suffix == ".txt" and found.kind in ("text", "table") and _GROUPED.match(read_text(path)):
         return _GROUPED_WORDS
     if found.compression or not (found.kind in ("json", "jsonl", "parquet") or path.suffix.startswith(".json")):
-        what = refuse(path, found).partition(". ")[0].removeprefix("is ") or f"{found.kind} {found.compression}".strip()
+        what = refuse(found).partition(". ")[0].removeprefix("is ") or f"{found.kind} {found.compression}".strip()
         raise InputError(f"{path}: {what}, where plain JSON or Parquet is read (docs/lexicon.md). {_IN_STUDY}")
     first, *others = read_records(path)
     if others or first.keys() & {*SIDES}:

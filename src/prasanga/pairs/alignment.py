@@ -1,4 +1,4 @@
-"""The words of the two sentences of a pair: which they share, which differ, marks that say so, and oddities."""
+"""Align the words of a pair's two sentences, check the marks of those that differ, and list oddities."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from prasanga.schema import TABLES
 from prasanga.text.words import fold, unicode_form
 
 # --------------------
-# Words of a sentence of a pair, with their places in it.
+# Words of a sentence, with their places in it.
 #
 # A word here is the text between two blanks, without the punctuation at its ends: `"don't!"` is the one word `don't`,
 # and a danda by itself is not a word. `prasanga.text.words` cuts at every apostrophe, hyphen and slash; here SC/ST,
@@ -37,12 +37,12 @@ Punctuation: TypeAlias = Literal["apart", "with-word"]
 # Blanks are Unicode's. Zero-width characters are parts of words.
 _CHUNK = regex.compile(r"\S+")
 
-# Unicode counts danda, double danda and quotes of every shape as punctuation, but the bar, which Hindi text has in
-# place of a danda, and the backquote as symbols. Other symbols ($30, A+, 20°) are part of what a word says and stay.
+# Unicode counts danda, double danda and all quotation marks as punctuation, but the backquote and the bar, which
+# replaces the danda in some Hindi text, as symbols. Other symbols ($30, A+, 20°) belong to the word.
 _SET_ASIDE = regex.compile(r"[[\p{P}|`\p{Cf}]--[\u200c\u200d]]", regex.VERSION1)
 
-# Joiners shape conjuncts; whatever else Unicode calls a format character (zero-width space, marks of direction, soft
-# hyphen, byte-order mark) says nothing about a word.
+# Joiners shape conjuncts. All other format characters of Unicode (zero-width space, marks of direction, soft hyphen,
+# byte-order mark) make no difference to a word.
 _INVISIBLE = regex.compile(r"[\p{Cf}--[\u200c\u200d]]", regex.VERSION1)
 _APOSTROPHES = str.maketrans("\u2018\u2019\u02bc\uff07", "''''")
 
@@ -61,17 +61,17 @@ def words_of(text: str, punctuation: Punctuation = "apart") -> list[Word]:
 
     Args:
         text: the sentence, as it will be scored.
-        punctuation: `apart` sets the punctuation at both ends of a word aside, danda, double danda and bar too;
+        punctuation: `apart` removes the punctuation at both ends of a word, including danda, double danda and bar;
             apostrophes, hyphens and slashes inside stay, and punctuation by itself is not a word. `with-word` takes
             everything between two blanks as a word, as IndiBias 6.1 does.
 
     Raises:
-        InputError: for another `punctuation`.
+        InputError: `punctuation` has another value.
     """
     if punctuation not in get_args(Punctuation):
         raise InputError(
-            f"punctuation: {punctuation!r} is not known. Allowed: {', '.join(get_args(Punctuation))}. Write"
-            " 'punctuation: apart' to set punctuation aside, 'punctuation: with-word' for the paper's words."
+            f"`punctuation` is {punctuation!r}. Write `punctuation: apart` to set punctuation aside, or `punctuation:"
+            " with-word` for the paper's words."
         )
     found = []
     for match in _CHUNK.finditer(text):
@@ -93,25 +93,24 @@ def _is_set_aside(character: str) -> bool:
 
 @lru_cache(1 << 14)
 def comparable(word: str) -> str:
-    """Return the form in which two words are compared; nothing is ever scored in it.
+    """Return the form in which two words are compared (scores use the words as written).
 
-    Two spellings of one letter become one (NFC: ज़ as one code point or as ज with a nukta, য় likewise), and so do
-    capital and small letters (he, He), the shapes of the apostrophe (don't, don’t), and words with and without the
-    zero-width non-joiner or another invisible character; the zero-width joiner is a letter's shape and counts. A nukta
-    that one spelling leaves out (ज़रूर, जरूर) remains a difference, since ड़ and ड are two letters.
+    These count as the same: two encodings of one letter (NFC: ज़ as one code point or as ज with a nukta, and য়), upper
+    and lower case (he, He), shapes of the apostrophe (don't, don’t), and words with or without a zero-width non-joiner
+    or another invisible character, except the zero-width joiner, which shapes letters. A missing nukta (ज़रूर, जरूर)
+    remains a difference, because ड़ and ड are two letters.
     """
     visible = _INVISIBLE.sub("", fold(word))
     return unicode_form("NFC", visible.casefold().translate(_APOSTROPHES))
 
 
 # --------------------
-# Which words the two sentences of a pair share, and which they do not.
+# Which words the two sentences share.
 #
-# IndiBias (Sahoo et al. 2024, 6.1) breaks both sentences into words and scores the unmodified ones (its U sets)
-# given the modified ones (its M sets). A word is unmodified if it belongs to the longest common subsequence of the
-# two lists of words, so order counts: a word that both sentences have at places that cannot be matched at once is
-# modified in both. Whole words are aligned, never pieces, since unrelated words of Indic scripts share pieces (the
-# paper's Figure 3).
+# IndiBias (Sahoo et al. 2024, 6.1) splits both sentences into words and scores the unmodified ones (its U sets) given
+# the modified ones (its M sets). A word is unmodified if it belongs to the longest common subsequence of the two lists
+# of words. Order counts: a shared word whose places cannot be matched with the others is modified in both. Whole words
+# are aligned, never pieces, because unrelated words of Indic scripts share pieces (the paper's Figure 3).
 
 
 Span: TypeAlias = tuple[int, int]
@@ -124,7 +123,7 @@ T = TypeVar("T")
 
 
 class Alignment(NamedTuple, Generic[T]):
-    """The words of a pair, each list in the order of its sentence: as spelled there, or as character spans.
+    """The words of a pair, each list in sentence order: as spelled there, or as character spans.
 
     `unmodified_first[i]` and `unmodified_second[i]` are the same word, perhaps in two spellings.
     """
@@ -146,19 +145,18 @@ SpanAlignment: TypeAlias = Alignment[Span]
 def align_words(first: str, second: str, *, punctuation: Punctuation = "apart") -> Alignment[str]:
     """Find the unmodified and modified words of two sentences.
 
-    Words are compared as `prasanga.pairs.alignment.comparable` says and returned as written. Among the longest common
-    subsequences, that with the fewest runs of modified words is taken, so that what differs lies together; then that
-    with the fewest edits (one word in place of another is one edit), so that of two nouns that are exchanged around a
-    word both are modified. The choice between those that are left is fixed, and the same if the two sentences change
-    places.
+    Words are compared by `prasanga.pairs.alignment.comparable` and returned as written. Among the longest common
+    subsequences, the one with the fewest runs of modified words is taken; then the one with the fewest edits (a
+    substitution is one edit), so that two nouns that swap places around a word are both modified. Further ties are
+    broken in a fixed way that does not depend on which sentence comes first.
 
     Args:
         first: a sentence.
-        second: the other.
+        second: the other sentence.
         punctuation: `apart` or `with-word`, see `words_of`.
 
     Raises:
-        InputError: for another `punctuation`.
+        InputError: `punctuation` has another value.
     """
     return align_spans(first, second, punctuation=punctuation).words(first, second)
 
@@ -181,19 +179,18 @@ def match_words(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, 
     """Return a longest common subsequence with the fewest gaps, then the fewest edits, as pairs of places, in order.
 
     Args:
-        first: words, as they are to be compared.
-        second: words.
+        first: words in comparable form.
+        second: words in comparable form.
 
     Returns:
         `(i, j)` with `first[i] == second[j]`, both rising. `match_words(second, first)` gives the same with i and j
         exchanged.
 
-    Without what both begin and end with there are n and m words left. Time grows with n x m, and so does memory, two
-    bytes each; it is none where they share no word.
+    Time and memory (two bytes each) grow with n x m, the numbers of words without the common beginning and end.
     """
     if tuple(second) < tuple(first):
         return [(i, j) for j, i in match_words(second, first)]
-    # Matching what both begin and end with costs neither length nor gaps, and leaves little of a usual pair.
+    # Matching the common beginning and end costs neither length nor gaps, and leaves little of a typical pair.
     shorter = min(len(first), len(second))
     begin = next((i for i in range(shorter) if first[i] != second[i]), shorter)
     end = next((i for i in range(shorter - begin) if first[-1 - i] != second[-1 - i]), shorter - begin)
@@ -206,7 +203,7 @@ def match_words(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, 
 
 
 def _match_inner(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """Match as `match_words` the words between a common beginning and a common end."""
+    """Match the words between a common beginning and a common end, as `match_words`."""
     if set(first).isdisjoint(second):
         return []
     codes = {word: code for code, word in enumerate(dict.fromkeys([*first, *second]))}
@@ -228,16 +225,16 @@ _AFTER_MATCH, _AFTER_GAP, _FIRST_ALONE, _SECOND_ALONE = 1, 2, 4, 8
 
 
 def _steps(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return what to do at each pair of places (i, j), at `[i + j, i]`, (n + m - 1, n) uint8.
+    """Return the best step from each pair of places (i, j), at `[i + j, i]`, (n + m - 1, n) uint8.
 
-    A match brings one, and something as well where no gap parts it from the last; an edit takes away: a word of one
-    sentence left out, or a word of each in one place. `apart[i]` is what the words from (i, j) on can still bring if
-    the places before are not matched with each other, `joined[i]` if they are; the places before the beginning and
-    after the end count as matched. Filled along the diagonals i + j, which depend on the two later ones only.
+    A match scores one unit, plus a bonus if it directly follows a match. An edit (a word of one sentence left out, or
+    a word of each substituted) costs a little. `apart[i]` is the best score from (i, j) on if the places before are
+    not matched with each other, `joined[i]` if they are; the places before the beginning and after the end count as
+    matched. Diagonals i + j are filled backwards, because each depends only on the two after it.
 
     Returns:
-        Bits: the words are matched, after a match and after a gap; else that of the first or second alone is left out,
-        and both if neither bit is set.
+        Bits: match here after a match; match here after a gap; otherwise leave out only the first's word, only the
+        second's, or both if neither bit is set.
     """
     n, m = len(first), len(second)
     beside = n + m + 1  # more than all edits together
@@ -263,7 +260,7 @@ def _steps(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.ui
         apart, joined = np.zeros((2, n + 1), np.int64)
         apart[here] = np.maximum(skipped, matched)
         joined[here] = np.maximum(skipped, matched + beside)
-        if total >= m:  # the second sentence is at its end: the rest of the first is left out
+        if total >= m:  # the second sentence has ended: the rest of the first is left out
             apart[total - m] = joined[total - m] = total - m - n
         if total >= n:
             apart[n] = joined[n] = total - n - m
@@ -272,16 +269,15 @@ def _steps(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.ui
 
 
 # --------------------
-# Marks in our own layout: which words differ, and which of those differ only because they agree with another.
+# Marks in our own layout: which words differ, and which of them differ only in agreement with another word.
 #
-# A mark names the words of the first sentence and those of the second, as in `he | his / she | her`; one side may
-# be empty. `modified` names every modified word and is checked against the alignment, so that a slip of the pen in
-# one sentence is found on reading. `agreeing` names those of them that merely follow (Hindi चाहता / चाहती).
+# A mark lists words of the first sentence and words of the second, as in `he | his / she | her`; one side may be
+# empty. `modified` lists every modified word and is checked against the alignment, which finds slips in a sentence.
+# `agreeing` lists the modified words that only follow another in grammar (Hindi चाहता / चाहती).
 
 
-# SC/ST is one word: a slash parts the sides only between blanks or at an end.
+# SC/ST is one word: a slash separates the sides only between blanks or at an end. The same holds for the bar.
 _SIDES = re.compile(r"(?:^|\s+)/(?:\s+|$)")
-# In the same way a bar inside a word is part of it.
 _WORDS = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 
 
@@ -291,7 +287,7 @@ def find_wrong_marks(modified: str, agreeing: str, found: Alignment[str]) -> Ite
     Args:
         modified: the cell of that name.
         agreeing: the cell of that name.
-        found: what the alignment finds.
+        found: the alignment of the sentences.
     """
     known = [[*map(comparable, words)] for words in (found.modified_first, found.modified_second)]
     for column, mark in (("modified", modified), ("agreeing", agreeing)):
@@ -301,40 +297,40 @@ def find_wrong_marks(modified: str, agreeing: str, found: Alignment[str]) -> Ite
             continue
         if len(sides) != 2:
             yield (
-                f"{column} is {mark!r}. Write the words of the first sentence, a slash between blanks, and those of the"
-                " second, with a bar between blanks from word to word, as in 'he | his / she | her'."
+                f"{column} is {mark!r}. Write the words of the first sentence, ` / `, and the words of the second, with"
+                " ` | ` between words, as in 'he | his / she | her'."
             )
         elif column == "modified" and marked != known:
             yield (
                 f"modified is {mark!r}, but the sentences differ in"
-                f" {write_mark(found.modified_first, found.modified_second)!r}. Mend the sentences, or write what they"
-                " differ in."
+                f" {write_mark(found.modified_first, found.modified_second)!r}. Correct the sentences, or write the"
+                " words that differ."
             )
         for side, words, allowed in zip(("first", "second"), marked, known, strict=False):
             if extra := Counter(words) - Counter(allowed):
                 yield (
-                    f"{column} names {next(iter(extra))!r}, which is no modified word of the {side} sentence."
+                    f"{column} names {next(iter(extra))!r}, which is not a modified word of the {side} sentence."
                     f" Allowed: {', '.join(allowed) or 'none'}."
                 )
 
 
 def write_mark(first: list[str], second: list[str]) -> str:
-    """Return the mark of these words of the first and of the second sentence."""
+    """Return the mark for these words of the first and of the second sentence."""
     return f"{' | '.join(first)} / {' | '.join(second)}".strip()
 
 
 # --------------------
-# Oddities of pairs, one row each, so that nothing is changed or lost without a word.
+# Oddities of pairs, one row each, so that nothing is changed or lost silently.
 #
-# Scored is what the file says. Only two things are changed on reading, blanks at the ends of a sentence and line
-# breaks in it, because a decoder would score them as pieces; both are reported as changed, everything else as kept.
+# Sentences are scored as in the file. Reading changes only blanks at the ends and line breaks, because a decoder would
+# score them as pieces. Both are reported as changed, everything else as kept.
 
 
 _ODDITIES = read_rows(Path(__file__).with_name("oddities.tsv"))
 KINDS = {row["kind"]: row["meaning"] for row in _ODDITIES}
-"""Every kind of finding, and what it says."""
+"""The meaning of each kind of oddity."""
 
-#: More modified words than this, in both sentences together, and the pair is reported as not minimally distant.
+#: A pair with more modified words, in both sentences together, is reported as not minimally distant.
 MANY_MODIFIED_WORDS = 6
 
 LINE_BREAK = r"\s*[\n\r\x0b\x0c\x85\u2028\u2029]\s*"
@@ -342,7 +338,7 @@ _KEPT = "kept"
 _NUKTAS = str.maketrans("", "", "\u093c\u09bc")
 
 _SCRIPTS = {"bn": r"\p{Script=Bengali}", "hi": r"\p{Script=Devanagari}", "en": r"\p{Script=Latin}"}
-# Language -> kind -> what is odd about a sentence; of another language nothing is known. In English a bar is no danda.
+# Language -> kind -> pattern; other languages have no patterns. In English a bar does not replace a danda.
 _IN_SENTENCE = {
     language: {
         row["kind"]: regex.compile(row["pattern"].replace("{script}", script), regex.VERSION1)
@@ -360,8 +356,8 @@ def list_oddities(pairs: pl.DataFrame) -> pl.DataFrame:
     """Return the oddities of the pairs of a file (`Layout.find_pairs`).
 
     Returns:
-        Columns `ODDITIES_SCHEMA`: `row` counts records from 1; `column` is that of the file, both sentences' joined
-        with ` / `. Sorted by row, language and column as they come.
+        Columns `ODDITIES_SCHEMA`, sorted by row. `row` counts records from 1; `column` is the file's, or both columns
+        joined with ` / `.
     """
     breaks = {
         f"{side}_breaks": pl.col(f"{side}_cell").str.strip_chars().str.count_matches(LINE_BREAK) for side in SIDES
@@ -376,7 +372,7 @@ def list_oddities(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _find_in_pair(pair: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the column and kind of each oddity of a pair, the place found, and the change made."""
+    """Yield column, kind, place and change of each oddity of a pair."""
     for name in ("bias_type", "label"):
         if pair[name] != (cell := pair[f"{name}_cell"]):
             yield pair[f"{name}_column"], f"{name.replace('_', '-')}-spelling", cell, f"read as {pair[name]}"
@@ -392,7 +388,7 @@ def _find_in_pair(pair: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]
 
 
 def _find_in_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
-    """Yield the kind of each oddity of a single sentence, and the place found."""
+    """Yield kind and place of each oddity of a single sentence."""
     for kind, pattern in _IN_SENTENCE.get(language, {}).items():
         if hits := pattern.findall(text):
             yield kind, " ".join(f"{hit!a}" if not hit.isprintable() or hit.isspace() else hit for hit in hits)
@@ -404,7 +400,7 @@ def _find_in_sentence(text: str, language: str) -> Iterator[tuple[str, str]]:
 
 
 def _find_in_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the kind of each oddity of two sentences compared, the place found, and the change made."""
+    """Yield kind, place and change of each oddity in a comparison of two sentences."""
     if first == second:
         yield "identical-sentences", first, "kept, cannot be scored"
         return
@@ -433,7 +429,7 @@ def _find_in_sentences(first: str, second: str) -> Iterator[tuple[str, str, str]
 
 
 def _ending(text: str, *words: Sequence[Span]) -> str:
-    """Return the punctuation that ends a sentence, without blanks; punctuation inside the words does not count."""
+    """Return the punctuation after the last word, without blanks."""
     last = max((end for spans in words for _, end in spans), default=0)
     return "".join(text[last:].split())
 
@@ -443,7 +439,7 @@ def _without_nukta(word: str) -> str:
 
 
 def _find_repetition(pairs: pl.DataFrame) -> Iterator[tuple[Mapping[str, Any], str, str, str, str]]:
-    """Yield the sentences that several pairs of one language have, as a pair or one by one."""
+    """Yield the sentences that several pairs of one language share, as a pair or one by one."""
     seen: dict[tuple[str, ...], str] = {}
     for pair in pairs.iter_rows(named=True):
         language, first, second = pair["language"], pair["first"], pair["second"]

@@ -1,4 +1,4 @@
-"""Names that scoring and the page share, preferences of a model between two sentences, and numbers of a set."""
+"""Compute which sentence of a pair a model prefers, and describe a set of pairs; define names for scoring and page."""
 
 from __future__ import annotations
 
@@ -15,29 +15,28 @@ from prasanga.schema import TABLES
 # Names that reading, scoring and the page share.
 
 
-#: Languages of pairs.
 LANGUAGES = ("bn", "hi", "en")
 """Languages of the papers, in the order of tables; others follow."""
 
 
 def sort_languages(languages: Iterable[str]) -> list[str]:
-    """Return languages in the order of tables."""
+    """Return distinct languages in the order of tables."""
     return sorted(set(languages), key=lambda language: ([*LANGUAGES, language].index(language), language))
 
 
-#: Labels, and what they say of a pair: whether its first sentence is the stereotypical one, or its second.
+#: Labels of a pair: the first sentence is the stereotypical one, or the second is.
 LABELS = ("stereo", "antistereo")
 
 #: The sentences of a pair.
 SIDES = ("first", "second")
 
-#: In place of a bias type or an origin: all pairs. No file may use it for a type or origin of its own.
+#: Stands for all pairs in place of a bias type or an origin; reserved.
 OVERALL = "all"
 
-#: With fewer pairs a percentage says little: its bootstrap interval holds its level in as few as half of all cases.
+#: Below this many pairs the bootstrap interval of a percentage covers far less than its level, in the worst case half.
 FEWEST_PAIRS = 20
 
-#: Untied pairs of each label that a bias type needs for a test of its labels.
+#: Untied pairs with each label that a bias type needs for a test of its labels.
 FEWEST_OF_A_LABEL = 10
 
 
@@ -45,54 +44,54 @@ SCORES = pl.Schema([*TABLES["kept_pair_scores"].polars.items()][1:])
 """Columns that `prasanga.likelihoods.score_pairs` adds to pairs."""
 
 SPANS = pl.Schema({"text": pl.String(), "target": pl.List(pl.Int64), "attribute": pl.List(pl.Int64)})
-"""Columns of a sentence: its text, normalized as the study's texts are, and the characters [start, end) of its target
-and attribute."""
+"""Columns of a sentence: its text, normalized like the study's texts, and the character spans [start, end) of its
+target and attribute."""
 
 SENTENCE_SCORES = pl.Schema([*TABLES["kept_sentence_scores"].polars.items()][1:])
 """Columns of the score of a word in a sentence (`prasanga.likelihoods.scoring`).
 
-`n_pieces` counts the pieces of the target, of which `first` scores one.
+`n_pieces` counts the pieces of the target; the measure `first` scores one of them.
 
-`left_out` says why there is no score: `dropped-word`, the tokenizer drops the target or the attribute; `unknown-piece`,
-one of them has a piece that the tokenizer does not know; `shared-piece`, one piece belongs to both; `too-long`, the
-model cannot read so long a sentence. `left_out_role` is `target` or `attribute` where one of them is the reason."""
+`left_out` is the reason for a missing score: `dropped-word`, the tokenizer drops the target or the attribute;
+`unknown-piece`, one of them has a piece that the tokenizer does not know; `shared-piece`, one piece belongs to both;
+`too-long`, the sentence is too long for the model. `left_out_role` is `target` or `attribute` where one of them is the
+cause."""
 
 
 # --------------------
-# Why a pair of sentences has no scores: one table, for the scores, the page and the documentation.
+# Why a pair has no scores: one table, for the scores, the page and the documentation.
 
 
 REASONS = {row["reason"]: row["meaning"] for row in read_rows(Path(__file__).with_name("left_out.tsv"))}
-"""Sentences by the codes of the column `left_out`. `not-finite` and `no-score` are of scores from elsewhere: the
-engine stops at a number that is not finite."""
+"""Sentences by the codes of the column `left_out`. `not-finite` and `no-score` occur only in scores from elsewhere:
+the engine stops at a number that is not finite."""
 
 
 # --------------------
-# Which sentence of a pair a model prefers, and by how much: the difference of scores of Sahoo et al. (2024).
-#
-# The difference is that of equation 4 of the paper (appendix C): the score of the stereotypical sentence minus that
-# of the other. A positive one means that the model prefers the stereotype, whatever the pair's label.
+# Which sentence of a pair a model prefers, and by how much (Sahoo et al. 2024, equation 4, appendix C): the score of
+# the stereotypical sentence minus the score of the other one. A positive difference means that the model prefers the
+# stereotype, whatever the pair's label.
 
 
 PREFERENCES = ("stereotypical", "other", "tie")
 
 TIE = 1e-9
-"""Scores that differ by no more, in units of the larger one (at least 1), count as the same: that is rounding."""
+"""Scores that differ by at most this share of the larger one (at least 1) are tied: the difference is rounding."""
 
 _NEEDED = ("pair_id", "language", "bias_type", "label", "score_first", "score_second")
 
 
 def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores with what each pair says of the model.
+    """Return the scores with the model's preference in each pair.
 
     Args:
         scores: the columns pair_id, language, bias_type, label, score_first and score_second, and `left_out` if pairs
             were left out. Other columns are kept.
 
     Returns:
-        `scores`, rows in their order, with `difference` (score of the stereotypical sentence minus that of the other),
-        `preference` (one of `PREFERENCES`), both null where the pair is left out, and `left_out`, which has the reason.
-        A pair without a score is left out as `no-score`, one whose score is infinite or no number as `not-finite`.
+        `scores` in the same order, with `difference` (score of the stereotypical sentence minus score of the other) and
+        `preference` (one of `PREFERENCES`), both null where the pair is left out, and `left_out`, the reason. A pair
+        without a score is left out as `no-score`, one with an infinite score or NaN as `not-finite`.
 
     Raises:
         InputError: a column is missing, or a label is neither stereo nor antistereo.
@@ -128,17 +127,17 @@ def add_differences(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 DIFFERENCES_SCHEMA = TABLES["pair_differences"].polars
-"""Columns of the table of differences, a row for each pair, model and twin."""
+"""Columns of the table of differences, one row per pair, model and twin."""
 
 
 def read_scores(paths: Iterable[str | Path]) -> pl.DataFrame:
-    """Read tables of scores as one; the set of pairs is the name of a file's folder.
+    """Read tables of scores as one; the column `set` is the name of a file's folder.
 
     Raises:
-        InputError: a file is not there, or is damaged.
+        InputError: a file is missing or damaged.
     """
     tables = [read_frame(path).with_columns(set=pl.lit(Path(path).parent.name)) for path in paths]
-    # a column that is null throughout has no type of its own
+    # a column with only nulls has no type of its own
     return pl.concat(tables, how="diagonal_relaxed")
 
 
@@ -147,10 +146,10 @@ def pair_differences(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame] | N
 
     Args:
         scores: as for `add_differences`, with the columns set and model where there are several.
-        twins: scores of the twin with random weights of a model, by the model's name.
+        twins: by model, the scores of its twin with random weights.
 
     Returns:
-        Columns `DIFFERENCES_SCHEMA`, the models' rows before those of twins, which have the name of their model.
+        Columns `DIFFERENCES_SCHEMA`: the rows of models, then the rows of twins under the name of their model.
 
     Raises:
         InputError: as `add_differences`.
@@ -165,19 +164,19 @@ def pair_differences(scores: pl.DataFrame, twins: Mapping[str, pl.DataFrame] | N
 
 
 # --------------------
-# Clusters: pairs made from one tuple or template are not independent. The label is a property either of whole clusters
-# or of the pairs within them; a test can permute one or the other.
+# Clusters: pairs made from one tuple or template are not independent. Labels vary either between clusters or within
+# them; a test permutes accordingly.
 
 
 def check_clusters(source: object, pairs: pl.DataFrame) -> None:
-    """Refuse a bias type in which some clusters have pairs of both labels, and others of one label.
+    """Refuse a bias type in which some clusters have pairs with both labels, and others with one label.
 
     Args:
-        source: of the pairs, which begins the message.
-        pairs: columns pair_id, language, bias_type, label, and `cluster`; a pair without a cluster is one of its own.
+        source: the file, for the message.
+        pairs: columns pair_id, language, bias_type, label and `cluster`; a pair without a cluster is its own cluster.
 
     Raises:
-        InputError: with a cluster of either kind.
+        InputError: a bias type mixes clusters of both kinds.
     """
     if pairs["cluster"].is_null().all():
         return
@@ -195,7 +194,7 @@ def check_clusters(source: object, pairs: pl.DataFrame) -> None:
 
 
 # --------------------
-# What a set of pairs consists of: the numbers of the paper's Table 6 (Sahoo et al. 2024, Appendix E), for any set.
+# The numbers of the paper's Table 6 (Sahoo et al. 2024, Appendix E), for any set of pairs.
 
 
 SCHEMA = pl.Schema([*TABLES["pair_statistics"].polars.items()][:-1])
@@ -210,13 +209,13 @@ def statistics(pairs: pl.DataFrame) -> pl.DataFrame:
     Returns:
         Columns `SCHEMA`, for each language and subset (`all`, then each origin: inherited, tuples, ...):
 
-        - `mean_words`, category `all`: words a sentence, over both sentences of every pair. Words are counted as the
-          paper counts them, by blanks.
-        - `label_percentage`: of the pairs, for each label.
-        - `bias_type_percentage`: of the pairs, for each bias type of the language; the commonest first. A type that a
-          subset does not have is null there, where the paper prints a dash.
+        - `mean_words`, category `all`: words per sentence, over both sentences of every pair. Like the paper, this
+          counts words by blanks.
+        - `label_percentage`: the percentage of pairs with each label.
+        - `bias_type_percentage`: the percentage of pairs of each bias type of the language, most frequent first; null
+          for a type that a subset lacks, where the paper prints a dash.
 
-        `n_pairs` is how many pairs the value is about: the subset's for a mean, the category's for a share.
+        `n_pairs` is the number of pairs behind the value: of the subset for a mean, of the category for a share.
     """
     n_words = pl.col("first", "second").str.count_matches(r"\S+")
     rows: list[tuple[str, str, str, str, float | None, int]] = []

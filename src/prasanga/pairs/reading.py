@@ -1,16 +1,16 @@
-"""Pairs in any layout, of files and data frames, as one table.
+"""Read pairs in any layout, from files and data frames, into one table.
 
-Every layout ends in one rule: `stereo` says that the first sentence is the stereotypical one, `antistereo` that
-the second is (IndiBias 6.1.1 and Figure 9).
+All layouts share one rule: `stereo` means that the first sentence is the stereotypical one, `antistereo` that the
+second is (IndiBias 6.1.1 and Figure 9).
 
 - `prasanga`: our own. A row is a pair in one language.
 - `indibias`: Sahoo et al. 2024. A row is a pair in English and in Hindi; S1 is the first sentence under either
   label.
-- `crows-pairs`: Nangia et al. 2020. `sent_more` is the more stereotypical sentence under either label, so that in
-  an antistereo row it is our second sentence.
+- `crows-pairs`: Nangia et al. 2020. `sent_more` is the more stereotypical sentence under either label, so in an
+  antistereo row it becomes our second sentence.
 - `stereoset`: Nadeem et al. 2021. A context has a stereotypical and an anti-stereotypical sentence, in a nested column.
 
-A layout is an entry of `TABLE_LAYOUTS`; what the file is (CSV, JSON, Parquet, ...) makes no difference to it.
+A layout is an entry of `layouts.yaml`; the file format (CSV, JSON, Parquet ...) does not matter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +30,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from prasanga.base.errors import InputError, reason
-from prasanga.base.formats import (
-    HEAD,
-    Content,
-    find_compression,
-    open_decompressed,
-    recognize,
-    refuse,
-    split_rows,
-    take_records,
-    walk_json,
-)
+from prasanga.base.formats import HEAD, Content, open_decompressed, recognize, refuse, split_rows, walk_json
 from prasanga.base.io import as_frame, read_rows
 from prasanga.base.places import LANGUAGE_TAG
 from prasanga.base.yaml import load_yaml, suggest
@@ -49,7 +39,7 @@ from prasanga.pairs.preferences import LABELS, LANGUAGES, OVERALL, SIDES, check_
 from prasanga.schema import TABLES
 
 PAIRS_VERSION = 3
-"""Raise this number when the code reads other pairs or oddities from a file: all files are then read again."""
+"""Raise this number when a change makes the code read other pairs or oddities: all files are then read again."""
 
 
 @dataclass(frozen=True)
@@ -58,18 +48,18 @@ class Layout:
 
     Attributes:
         name: as in the config.
-        columns: those that a file must have besides `sentences`; together they tell the layouts apart.
-        sentences: by language, the columns of the first and the second sentence; "" where the column `language`, or the
-            file as a whole, has the language. A file may lack both columns of a language, but not of all.
-        pair_ids: columns that may have the id. Without any, or if its cells are not distinct, records are numbered
-            from 0; but an id among `columns` has to be distinct.
+        columns: required columns besides `sentences`; the columns identify the layout.
+        sentences: by language, the columns of the first and the second sentence; the language is "" where the column
+            `language`, or the caller, names it. A file may lack both columns of a language if it has another one.
+        pair_ids: columns that may have the id. Without one, or if its cells are not distinct, records are numbered
+            from 0; but an id among `columns` must be distinct.
         bias_type: the column of the bias type.
         label: the column of the label; without it, the first sentence is the stereotypical one.
-        one_language: whether the file is in one language and does not say in which.
+        one_language: whether the file is in one language and does not name it.
         more_is_first: whether the first sentence is the more stereotypical one under either label.
-        from_tuples: bias types of pairs made from tuples, where all others are inherited (IndiBias 4.2).
-        codes: by column, the names of the numbers 0, 1, ... that the hub has in place of them. Bias types are decoded
-            only where labels are numbers, too.
+        from_tuples: bias types of pairs made from tuples; all others are inherited (IndiBias 4.2).
+        codes: by column, the names of the numbers 0, 1, ... that the hub writes. Bias types are decoded only where
+            labels are numbers, too.
     """
 
     name: str
@@ -84,7 +74,7 @@ class Layout:
     codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def list_columns(self) -> list[str]:
-        """Return the columns of a file that lacks none."""
+        """Return the columns of a complete file."""
         return list(dict.fromkeys((*self.columns, *(name for names in self.sentences.values() for name in names))))
 
     def list_missing(self, columns: Sequence[str]) -> list[str]:
@@ -98,8 +88,8 @@ class Layout:
         """Return the pairs of all records: `SCHEMA`, the cells that were read, and the names of the file's columns.
 
         Args:
-            records: the columns of a file, all of them text.
-            spoken: the language of a file that is in one.
+            records: the columns of a file, as text.
+            spoken: the language of a file in one language.
         """
         records = self._decode(records)
         defaults = {self.label: pl.lit("stereo")}
@@ -131,7 +121,7 @@ class Layout:
         return pl.concat(parts).sort("row", maintain_order=True)
 
     def _decode(self, records: pl.DataFrame) -> pl.DataFrame:
-        """Return records with the names of what the hub writes as numbers."""
+        """Return records with names in place of the hub's numbers."""
         codes = {column: {str(code): name for code, name in enumerate(names)} for column, names in self.codes.items()}
         if not all(records[column].is_in([*names]).all() for column, names in codes.items()):
             codes = {column: names for column, names in codes.items() if column == self.label}
@@ -149,24 +139,24 @@ _STEREOSET_PAIRS = Layout("stereoset", (), {"": _GOLD_LABELS}, one_language=True
 _LAYOUTS_FILE = Path(__file__).with_name("layouts.yaml")
 _ALL_LAYOUTS = [Layout(**layout) for layout in load_yaml(_LAYOUTS_FILE, _LAYOUTS_FILE.read_text(encoding="utf-8"))]
 LAYOUTS = ("auto", *(layout.name for layout in _ALL_LAYOUTS))
-"""Values of `layout`; auto goes by the names of the columns."""
+"""Values of `layout`; auto chooses by the names of the columns."""
 
 OTHERS = read_rows(Path(__file__).with_name("others.tsv"))
-"""Data sets about bias that are no pairs: name, the columns that tell them, what they are, and what to do."""
+"""Data sets about bias that are not pairs: name, identifying columns, description, and what to do."""
 
 
 def require_layout(layout: str, key: str) -> None:
-    """Refuse a layout that is none of `LAYOUTS`, as the value of a key of the config.
+    """Refuse an unknown layout, the value of the config key `key`.
 
     Raises:
-        InputError: with the layouts there are.
+        InputError: the layout is not in `LAYOUTS`.
     """
     if layout not in LAYOUTS:
         raise InputError(f"`{key}` is {layout!r}.{suggest(layout, LAYOUTS)}")
 
 
 def canonical(name: str) -> str:
-    """Return a bias type in one spelling: small letters, hyphens for blanks."""
+    """Return a bias type in lower case, with hyphens for blanks."""
     return "-".join(name.lower().replace("_", " ").split())
 
 
@@ -178,7 +168,7 @@ def find_layout(source: object, columns: Sequence[str], layout: str) -> Layout:
     """Return the layout that fits the columns of a file or frame best.
 
     Raises:
-        InputError: a column of it is missing.
+        InputError: the best layout still lacks a column.
     """
     candidates = [one for one in _ALL_LAYOUTS if layout in ("auto", one.name)]
 
@@ -198,35 +188,34 @@ def find_layout(source: object, columns: Sequence[str], layout: str) -> Layout:
 
 
 # --------------------
-# Records: what programs write as a table, with all cells as text and errors that say where.
+# Records: any table that a program writes, with all cells as text.
 
 
 _WINO_BIAS = re.compile(r"\d+ .*\[.+\].*\[.+\]")
 
 
 def read_records(source: Any) -> pl.DataFrame:
-    """Return the records of a file or data frame; record 1 is the first.
+    """Return the records of a file or data frame.
 
     Args:
-        source: the path of a table (commas, semicolons, tabs or bars), of JSON lines, JSON, Parquet or Arrow, which the
-            content tells and not the name, compressed or not; or a table of polars, pandas or Arrow, or a dict.
+        source: the path of a table (commas, semicolons, tabs or bars), JSON lines, JSON, Parquet or Arrow, compressed
+            or not (the content decides, not the name); or a table of polars, pandas or Arrow, or a dict.
 
     Returns:
-        Columns named in small letters, with underscores for blanks and hyphens; the unnamed first one is called "".
-        Cells are text, "" where there is none and for lists and structs; those of `sentences` remain.
+        Columns named in lower case, with underscores for blanks and hyphens; an unnamed first one is called "". Cells
+        are text: "" for missing values, lists and structs, except in the column `sentences`.
 
     Raises:
-        InputError: a file that is missing, damaged, empty, not UTF-8 or of another format; a column named twice; a
-            record with more or fewer cells than columns.
+        InputError: the file is missing, damaged, empty, not UTF-8 or of another format; a column is named twice; a
+            record has more or fewer cells than columns.
     """
     if not isinstance(source, str | Path):
         table = as_frame("pairs", source)
         return _as_text("pairs", _name_classes(table, source.schema) if isinstance(source, pa.Table) else table)
     with open_decompressed(source) as stream:
         head = stream.read(HEAD + 1)
-        content = recognize(head, "pairs.csv")  # what looks like text is a table, whatever the file's name
-        content = content._replace(compression=find_compression(source))
-        if why := refuse(source, content):
+        content = recognize(head, "pairs.csv")  # text is read as a table, whatever the file's name
+        if why := refuse(content):
             raise InputError(f"{source} {why} Pairs are read from tables, JSON and Parquet (docs/pairs.md).")
         data = head + stream.read()
     if content.kind in ("parquet", "dataset"):
@@ -243,18 +232,18 @@ def read_records(source: Any) -> pl.DataFrame:
 
 
 def _plain_names(source: object, columns: Iterable[str]) -> list[str]:
-    """Return the names of columns in one spelling; that of an index without a name, as pandas writes it, is ""."""
+    """Return the names of columns in one spelling; "" for the unnamed index that pandas writes."""
     names = ["_".join(re.sub(r"[\ufeff_-]", " ", column.casefold()).split()) for column in columns]
     names = [name or (f"unnamed:_{place}" if place else "") for place, name in enumerate(names)]
     if names[:1] == ["unnamed:_0"]:
         names[0] = ""
     if twice := sorted(name for name, count in Counter(names).items() if count > 1):
-        raise InputError(f"{source}: column {twice[0]!r} is there more than once. Give each column a name of its own.")
+        raise InputError(f"{source}: two columns are named {twice[0]!r}. Give each column a name of its own.")
     return names
 
 
 def _as_text(source: object, table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with plain names and cells of text; a whole number that pandas made a fraction is whole again."""
+    """Return a table with plain names and cells of text; integers that pandas wrote as floats become integers again."""
     table = table.rename(dict(zip(table.columns, _plain_names(source, table.columns), strict=True)))
     cells = {}
     for column in table.iter_columns():
@@ -268,8 +257,6 @@ def _as_text(source: object, table: pl.DataFrame) -> pl.DataFrame:
     table = pl.DataFrame(cells)
     if "lang" in cells and "language" not in cells and {*table["lang"]} <= {*LANGUAGES}:
         table = table.rename({"lang": "language"})
-    if {"sentences.gold_label", "sentences.sentence"} <= {*table.columns}:  # StereoSet after `flatten()`
-        table = table.with_columns(sentences=pl.struct(pl.col("^sentences[.].*$").name.replace("sentences.", "")))
     return table
 
 
@@ -284,7 +271,7 @@ def _read_arrow(path: str | Path, data: bytes) -> pl.DataFrame:
 
 
 def _name_classes(table: pl.DataFrame, schema: pa.Schema) -> pl.DataFrame:
-    """Return a table with the names of classes where the hub's library wrote numbers, and the names beside them."""
+    """Return a table with class names in place of the numbers that the hub's library writes with a list of names."""
     try:
         features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
         classes = {name: feature["names"] for name, feature in features.items() if "names" in feature}
@@ -297,16 +284,16 @@ def _name_classes(table: pl.DataFrame, schema: pa.Schema) -> pl.DataFrame:
 
 
 _ROWS = 8_192
-"""Records that are Python objects at a time; as these they take ten times their memory in a frame."""
+"""Records that are Python objects at a time, which take ten times their memory in a frame."""
 
 
 def _read_json(path: str | Path, text: str) -> Iterator[pl.DataFrame]:
-    """Yield the records of JSON lines, or of one JSON list or object in the ways that programs write tables."""
+    """Yield the records of JSON lines, of a JSON list, or of the list in a JSON object."""
     values = walk_json(text)
     try:
         first = list(islice(values, 2))
         if len(first) == 1 and text.lstrip().startswith("{"):
-            first = _list_records(path, first[0])
+            first = _list_records(first[0])
         # pages of the hub's viewer have each record in the field `row`
         records = (row["row"] if isinstance(row.get("row"), dict) else row for row in chain(first, values))
         while several := list(islice(records, _ROWS)):
@@ -317,48 +304,31 @@ def _read_json(path: str | Path, text: str) -> Iterator[pl.DataFrame]:
                     cells = [None if isinstance(cell, list | dict) else cell for cell in cells]
                 columns[name] = cells
             yield pl.DataFrame(columns, strict=False)
-    except InputError:
-        raise
     except (AttributeError, RecursionError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise InputError(
-            f"{path}{line}: no table in JSON ({reason(error)}). Write one object per line or one list of objects, with"
-            " the columns as keys."
+            f"{path}{line}: not a table in JSON ({reason(error)}). Write one object per line or one list of objects,"
+            " with the columns as keys."
         ) from None
 
 
-def _list_records(path: str | Path, content: dict[str, Any]) -> list[Any]:
-    """Return the records of a JSON object: StereoSet, or one in which pandas or the hub write a table."""
-    data = content if content.keys() & {*_PARTS} else content.get("data", content.get("rows"))
+def _list_records(content: dict[str, Any]) -> list[Any]:
+    """Return the records of a JSON object: StereoSet as published, the only list in it, or the object itself."""
+    data = content.get("data", content.get("rows", content))
     if isinstance(data, dict) and {*data} & {*_PARTS}:
         return [{**item, "part": part} for part in _PARTS for item in data.get(part) or ()]
+    if isinstance(data, dict) and len(data) == 1:  # a split
+        (data,) = data.values()
     if isinstance(data, list):
-        names = content.get("columns")
-        return [dict(zip(names, row, strict=True)) if names else row for row in data]
-    if isinstance(data, dict) and any(isinstance(cells, list) for cells in data.values()):
-        return _list_records(path, data)
-    lists = [name for name, each in content.items() if isinstance(each, list) and each and isinstance(each[0], dict)]
-    is_record = any(set(pair) <= content.keys() for layout in _ALL_LAYOUTS for pair in layout.sentences.values())
-    if lists and len(content) > 1 and not is_record:
-        raise InputError(
-            f"{path}: the records are in {', '.join(map(repr, lists))}. Take them out, and name the new file:"
-            f" `{take_records(path, ([name] for name in lists), find_compression(path))}`."
-        )
-    values = [[*each.values()] if isinstance(each, dict) else each for each in content.values()]
-    if not values or not all(isinstance(cells, list) for cells in values):
-        return [content]
-    if all(isinstance(cell, list) for cells in values for cell in cells):
-        return [{"domain": None, "prompts": None}]  # as the authors of BOLD wrote it; the hub calls its columns so
-    if len(values) == 1:  # a split
-        return values[0]
-    if all(name.isdecimal() for name in content):
-        return [*content.values()]
-    return [dict(zip(content, row, strict=True)) for row in zip(*values, strict=True)]
+        return data
+    if all(isinstance(value, list) for value in content.values()):
+        raise ValueError(f"an object of {', '.join(map(repr, content))} around the records")
+    return [content]
 
 
 def _read_table(path: str | Path, text: str, content: Content) -> Iterator[pl.DataFrame]:
     """Yield the records of a table as text. Cells may hold line breaks."""
-    # a stream of the whole text would take four bytes a character
+    # a stream of the whole text would take four bytes per character
     lines = (line[0] for line in re.finditer(r"[^\n]*\n|[^\n]+", text))
     rows = (row for _, row in split_rows(path, lines, content) if any(row))
     header = next(rows, [])
@@ -367,12 +337,12 @@ def _read_table(path: str | Path, text: str, content: Content) -> Iterator[pl.Da
     columns = _plain_names(path, header)
     yield pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
     if not {*columns} & {name for layout in _ALL_LAYOUTS for name in layout.list_columns()}:
-        return  # other text, whose rows say nothing
+        return  # other text
     number = 0
     while several := list(islice(rows, _ROWS)):
         for row in several:
             number += 1
-            if len(row) > len(columns) and not any(row[len(columns) :]):  # of an empty column of a spreadsheet
+            if len(row) > len(columns) and not any(row[len(columns) :]):  # a spreadsheet's empty columns
                 del row[len(columns) :]
             if len(row) != len(columns):
                 raise InputError(
@@ -386,9 +356,9 @@ def _read_table(path: str | Path, text: str, content: Content) -> Iterator[pl.Da
 # --------------------
 # StereoSet (Nadeem et al. 2021) as pairs.
 #
-# Each item has a stereotypical, an anti-stereotypical and an unrelated sentence. The first two are a pair labelled
-# `stereo`; unrelated sentences are left, since a pair asks which of two meaningful sentences a model prefers. An
-# intersentence item puts its context before both.
+# Each item has a stereotypical, an anti-stereotypical and an unrelated sentence. The first two become a pair labeled
+# `stereo`. Unrelated sentences are left out, because a pair asks which of two meaningful sentences a model prefers. In
+# an intersentence item the context precedes both.
 
 
 _PARTS = ("intrasentence", "intersentence")
@@ -399,15 +369,15 @@ def list_stereoset_pairs(source: object, items: pl.DataFrame) -> pl.DataFrame:
     """Return the items of a file as records of pairs, with the gold labels as columns.
 
     Args:
-        source: of the items, for messages.
-        items: columns of `STEREOSET`; `sentences` is a list of objects, as the authors wrote it, or an object of lists,
-            as the hub exports it. `part` is one of `_PARTS`; without it, a context with a blank is intrasentence.
+        source: the file, for messages.
+        items: the layout's columns; `sentences` is a list of objects, as the authors published it, or an object of
+            lists, as the hub exports it. `part` is one of `_PARTS`; without it, a context with a blank is
+            intrasentence.
 
     Raises:
-        InputError: an item without exactly one sentence of a kind; contexts whose blanks have another name.
+        InputError: an item does not have exactly one sentence of each kind.
     """
     records: list[tuple[str, ...]] = []
-    unmarked, filled = 0, list[str]()
     for row, item in enumerate(items.iter_rows(named=True), start=1):
         sentences, context = item["sentences"], item["context"].strip()
         part = item.get("part") or _PARTS[not _BLANK.search(context)]
@@ -421,35 +391,20 @@ def list_stereoset_pairs(source: object, items: pl.DataFrame) -> pl.DataFrame:
             labelled = dict(zip(labels, sentences["sentence"], strict=True))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
-                f"{place}: `sentences` needs a `gold_label` and a `sentence` of each ({reason(error)}). A table of text"
-                " cannot hold them: save the data set as JSON lines (`to_json`) or Parquet (`to_parquet`)."
+                f"{place}: `sentences` needs a `gold_label` and a `sentence` for each ({reason(error)}). Save the data"
+                " set as JSON lines (`to_json`) or Parquet (`to_parquet`); a table of text cannot nest them."
             ) from error
-        told = sorted(label for label in labels if label != "unrelated")
-        if told != sorted(_GOLD_LABELS):
+        related = sorted(label for label in labels if label != "unrelated")
+        if related != sorted(_GOLD_LABELS):
             raise InputError(
-                f"{place}: sentences have the gold_label {', '.join(told) or 'unrelated'}. Write one each of"
+                f"{place}: the gold labels are {', '.join(related) or 'unrelated'}. Write one sentence each with"
                 f" {' and '.join(_GOLD_LABELS)}; others are unrelated. In the hub's export 0 is anti-stereotype, 1"
                 " stereotype and 2 unrelated."
             )
-        if not item.get("part") and part == "intersentence":
-            unmarked, words = unmarked + 1, context.split()
-            found = min(_count_shared(words, (labelled[label] or "").split()) for label in _GOLD_LABELS)
-            filled += [context] if found > 0.6 * len(words) else []  # 2 of 3: the third is a blank of another name
         before = f"{context} " if part == "intersentence" else ""
         records.append((item["id"], item["bias_type"], *(before + (labelled[label] or "") for label in _GOLD_LABELS)))
-    if filled and 2 * len(filled) >= unmarked:
-        raise InputError(
-            f"{source}: {len(filled)} of {unmarked} contexts without BLANK, such as {filled[0]!r}, are nearly their"
-            " sentences. Write BLANK for the word that differs, or a column `part` that says intersentence."
-        )
     schema = dict.fromkeys(("pair_id", "bias_type", *_GOLD_LABELS), pl.String)
     return pl.DataFrame(records, schema=schema, orient="row")
-
-
-def _count_shared(one: list[str], other: list[str]) -> int:
-    """Return how many words two texts have in common at their beginnings and at their ends."""
-    both = (zip(one, other, strict=False), zip(one[::-1], other[::-1], strict=False))
-    return sum(len([*takewhile(lambda words: words[0] == words[1], words)]) for words in both)
 
 
 # --------------------
@@ -457,10 +412,7 @@ def _count_shared(one: list[str], other: list[str]) -> int:
 
 
 def _make_readable(column: str) -> pl.Expr:
-    """Return the sentences of a column as they are scored.
-
-    They have no blanks at their ends, and a line break and the blanks around it become one blank.
-    """
+    """Return the sentences of a column as they are scored: stripped, with one blank for a line break."""
     return pl.col(column).str.strip_chars().str.replace_all(LINE_BREAK, " ")
 
 
@@ -470,11 +422,11 @@ SCHEMA = TABLES["pairs"].polars
 
 @dataclass(frozen=True)
 class PairFile:
-    """What a file of pairs holds.
+    """The content of a file of pairs.
 
     Attributes:
-        pairs: the table that `read_pairs` gives.
-        layout: of the file.
+        pairs: the table that `read_pairs` returns.
+        layout: the name of the file's layout.
         cells: the pairs with the cells that they were read from (`Layout.find_pairs`).
     """
 
@@ -484,7 +436,7 @@ class PairFile:
 
     @cached_property
     def oddities(self) -> pl.DataFrame:
-        """One row per oddity (`ODDITIES_SCHEMA`), looked for when they are first asked for."""
+        """One row per oddity (`ODDITIES_SCHEMA`), computed on first use."""
         return list_oddities(self.cells)
 
 
@@ -492,21 +444,21 @@ def read_pairs(path: Any, language: str | Sequence[str] | None = None, *, layout
     """Return the pairs of a file or data frame, one row per pair and language, in its order within a language.
 
     Args:
-        path: a file in one of `LAYOUTS`, or a data frame: whatever `read_records` reads.
-        language: bn, hi or en, or several of them; None for all that the file has. The layouts of CrowS-Pairs and
-            StereoSet do not say their language: it is the one given here, English if none is.
-        layout: one of `prasanga.pairs.reading.LAYOUTS`; auto goes by the names of the columns.
+        path: a file or data frame (`read_records`) in one of `LAYOUTS`.
+        language: bn, hi or en, or several of them; None for all in the file. CrowS-Pairs and StereoSet do not name
+            their language: it is the one given here, or English.
+        layout: one of `prasanga.pairs.reading.LAYOUTS`; auto chooses by the names of the columns.
 
     Returns:
-        Columns `SCHEMA`. `first` and `second` are as in the file but for line breaks and blanks at the ends. `label` is
-        stereo if the first is the stereotypical sentence, antistereo if the second is. `bias_type` has small letters
-        and hyphens. `origin` and `cluster` are null where the file says nothing.
+        Columns `SCHEMA`. `first` and `second` are as in the file except for line breaks and blanks at the ends. `label`
+        is stereo if the first is the stereotypical sentence, antistereo if the second is. `bias_type` is in lower case
+        with hyphens. `origin` and `cluster` are null where the file does not give them.
 
     Raises:
-        InputError: what `read_records` refuses, or records that fit no layout, a missing column, an empty cell, an
-            unknown label or language, no language, a pair_id that occurs twice, a bias type or origin called `all`,
-            marks that do not fit the sentences, a sentence of more than `MOST_WORDS` words, clusters of both labels
-            beside clusters of one label in the same bias type.
+        InputError: as `read_records`; or the records fit no layout, or have a missing column, an empty cell, an unknown
+            label or language, no language, a repeated pair_id, a bias type or origin called `all`, marks that do not
+            fit the sentences, a sentence of more than `MOST_WORDS` words, or clusters of both labels and clusters of
+            one label in the same bias type.
     """
     return read_pair_file(path, language, layout=layout).pairs
 
@@ -514,14 +466,14 @@ def read_pairs(path: Any, language: str | Sequence[str] | None = None, *, layout
 def read_pair_file(
     path: Any, language: str | Sequence[str] | None = None, *, layout: str = "auto", spoken: str = "en"
 ) -> PairFile:
-    """Read pairs as `read_pairs`, together with their oddities.
+    """Read pairs as `read_pairs`, with their oddities.
 
-    `spoken` is the language of a file that does not say its own, where `language` does not say it either.
+    `spoken` is the language where neither the file nor `language` names it.
     """
     wanted = [language] if isinstance(language, str) else language
     if wanted is not None and not (wanted and all(re.search(LANGUAGE_TAG, each) for each in wanted)):
         raise InputError(
-            f"language: {language!r} is no language. Write one or more, as bn, or None for all of the file."
+            f"language: {language!r} is not a language tag. Write one or more, such as bn, or None for all."
         )
     require_layout(layout, "layout")
     source, records = path, read_records(path)
@@ -530,8 +482,8 @@ def read_pair_file(
     chosen = find_layout(source, records.columns, layout)
     if chosen.one_language and "language" not in records.columns and wanted and len(wanted) > 1:
         raise InputError(
-            f"{source}: the layout {chosen.name} holds one language, but {', '.join(wanted)} were asked for. Name the"
-            " one that the file is in."
+            f"{source}: a file in the layout {chosen.name} is in one language, but the languages given are"
+            f" {', '.join(wanted)}. Write the one that the file is in."
         )
     if records.is_empty():
         raise InputError(f"{source}: no pairs. Write at least one after the header (docs/pairs.md).")
@@ -548,8 +500,8 @@ def read_pair_file(
         )
     if missing := [one for one in wanted or () if one not in there]:
         raise InputError(
-            f"{source}: no pairs in the language {missing[0]}. The file has: {', '.join(there)}. In a study write e.g."
-            f" `languages: [{there[0]}]` under the set."
+            f"{source}: no pairs in the language {missing[0]}; the file has {', '.join(there)}. In a study, write for"
+            f" example `languages: [{there[0]}]` under the set."
         )
     if len(there) > 1:
         pairs = pl.concat(pairs.filter(language=one) for one in sort_languages(wanted or there))
@@ -559,7 +511,7 @@ def read_pair_file(
 
 
 def _fill_frame(records: pl.DataFrame, language: str) -> pl.DataFrame:
-    """Return the records of a frame with what a file in our own layout must say and a frame need not."""
+    """Return the records of a frame with defaults for the columns that only a file must have."""
     if not {"first", "second"} <= {*records.columns} or "stereo_antistereo" in records.columns:
         return records
     said = {"label": "stereo", "bias_type": "not stated", "language": language}
@@ -569,7 +521,7 @@ def _fill_frame(records: pl.DataFrame, language: str) -> pl.DataFrame:
 
 
 def _refuse_mistakes(source: object, pairs: pl.DataFrame, layout: Layout) -> None:
-    """Refuse a file with a pair that has a mistake: the first of these, in the first pair that has it."""
+    """Refuse a file with a mistake in a pair: the first kind of mistake, in the first pair that has it."""
     # another layout's rule would swap the sentences
     rule = "Write stereo if {first_column} is the stereotypical sentence, antistereo if {second_column} is."
     if layout.more_is_first:
@@ -581,10 +533,10 @@ def _refuse_mistakes(source: object, pairs: pl.DataFrame, layout: Layout) -> Non
         )
     columns = {"pair_id": "pair_id", "bias_type": layout.bias_type}
     columns |= {side: f"{{{side}_column}}" for side in SIDES}
-    many = f"words; at most {MOST_WORDS} are compared."
-    known_languages = "is no tag of a language. Write e.g. bn, hi, en or ta."
+    many = f"words; the most is {MOST_WORDS}. Shorten the sentence or remove the record."
+    known_languages = "is not a language tag. Write for example bn, hi, en or ta."
     known_labels = f"is not known. Allowed: {', '.join(LABELS)}."
-    reserved = "is 'all', the name of all pairs together. Write another name."
+    reserved = "is 'all', which is reserved for all pairs. Write another name."
     is_repeated = pl.col("earlier") != pl.col("row")
     mistakes = {
         **{f"{columns[name]} is empty. Fill the cell or remove the record.": pl.col(name) == "" for name in columns},
@@ -593,7 +545,7 @@ def _refuse_mistakes(source: object, pairs: pl.DataFrame, layout: Layout) -> Non
         f"{layout.label} {{label_cell!r}} {known_labels} {rule}": ~pl.col("label").is_in(LABELS),
         f"{layout.bias_type} {reserved}": pl.col("bias_type") == OVERALL,
         f"origin {reserved}": pl.col("origin") == OVERALL,
-        "record {earlier} has the same id. Results are filed by it; give each its own.": is_repeated,
+        "record {earlier} has the same id. Give each pair its own.": is_repeated,
     }
     pairs = pairs.with_columns(
         *(pl.col(side).str.count_matches(r"\S+").alias(f"{side}_words") for side in SIDES),

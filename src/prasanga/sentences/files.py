@@ -299,7 +299,7 @@ def _choose_format(path: str, text: Mapping[str, Any], by_name: Format) -> tuple
         content = recognize_file(path, text.get("field", "text"))
     except InputError as error:
         return by_name, str(error).removeprefix(path).lstrip(": ")
-    stated, kind, refusal = text.get("format", "auto"), content.kind, refuse(path, content)
+    stated, kind, refusal = text.get("format", "auto"), content.kind, refuse(content)
     chosen = by_name if stated != "auto" or refusal or kind == "text" else cast(Format, kind)
     if chosen == "table" and stated == "auto":
         columns = {*text.get("columns", {"stimulus": "word", "sentence": "sentence"}).values()}

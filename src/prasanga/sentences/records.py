@@ -25,12 +25,10 @@ from prasanga.base.errors import InputError, reason
 from prasanga.base.formats import (
     COMPRESSED,
     HEAD,
-    find_compression,
     open_decompressed,
     recognize,
     refuse,
     split_rows,
-    take_records,
     walk_json,
 )
 from prasanga.sentences.corpus import (
@@ -206,15 +204,10 @@ def _text_in_json(record: object, place: str, number: int, shard: Shard) -> Reco
     # a name may itself have a dot in it
     for name in [field] if isinstance(record, dict) and field in record else field.split("."):
         if not isinstance(text, dict) or name not in text:
-            fields = list(_list_fields(record))
-            names = [".".join(path) + "[]" * is_list for path, is_list in fields]
+            names = list(_list_fields(record))
             found = _listed("Fields", names) if isinstance(record, dict) else f"Found: {_shorten(record)}"
             array = "; an array is `format: json`" if isinstance(record, list) else ""
-            lists = [path for path, is_list in fields if is_list]
-            if isinstance(record, dict) and record and all(isinstance(value, dict) for value in record.values()):
-                lists = [()]
-            command = take_records(shard.path, lists, find_compression(shard.path))
-            take_out = f", or take the records in it out, and name the new file: `{command}`" if lists else ""
+            take_out = ", take the records of its lists (`[]`) out (`jq -c`)" if "[]" in "".join(names) else ""
             return _UnusableError(
                 f"{place} has no field {name!r} (`field: {field}`). {found}{array}. Write the one with the text as"
                 f" `field:` of this entry of `corpus.texts`{take_out}, {_SKIP}."
@@ -228,11 +221,11 @@ def _text_in_json(record: object, place: str, number: int, shard: Shard) -> Reco
     return Record(text, number)
 
 
-def _list_fields(record: object, *path: str) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """Yield the paths to the fields of an object through those in it, and whether each is a list of objects."""
+def _list_fields(record: object, *path: str) -> Iterator[str]:
+    """Yield the paths to the fields of an object and of nested ones: `a.b`, and `a.b[]` for a list of objects."""
     for name, value in record.items() if isinstance(record, dict) else ():
         is_list = isinstance(value, list) and any(isinstance(each, dict) for each in value)
-        yield from list(_list_fields(value, *path, name)) or [((*path, name), is_list)]
+        yield from list(_list_fields(value, *path, name)) or [".".join([*path, name]) + "[]" * is_list]
 
 
 def _shorten(value: object) -> str:
@@ -263,7 +256,7 @@ def _read_table(shard: Shard, counts: ReadingReport) -> _Found:
     with open_decompressed(path) as stream:
         table = recognize(stream.read(HEAD + 1), f"{path}.csv")
     if table.kind != "table":
-        raise InputError(f"{path}: {refuse(path, table) or f'is {table.kind}, not a table.'}")
+        raise InputError(f"{path}: {refuse(table) or f'is {table.kind}, not a table.'}")
     rows = split_rows(path, (raw.decode(errors="surrogateescape") for *_, raw in read_lines(path, counts)), table)
     header = [cell.strip() for cell in next(rows, (0, list[str]()))[1]]
     places = [_find_column(shard, header, name) for name in (shard.columns if is_extracted else [shard.field])]

@@ -188,7 +188,7 @@ def find_format(path: str | Path, format: str = "auto") -> str:
     elif content.kind != "archive" and len(fields) > 2 and all(map(_is_number, fields[1:])):
         kind = "glove"
     else:
-        found = refuse(path, content).partition(". ")[0] or f"begins with {first[:60].decode(errors='replace')!r}"
+        found = refuse(content).partition(". ")[0] or f"begins with {first[:60].decode(errors='replace')!r}"
         raise InputError(
             f"{path}: the file {found}. Vectors are read from word2vec text and binary, GloVe, fastText .vec and .bin."
             " Line 1 is a header (words and dimensions, such as `400000 300`), or a word with its numbers, such as"

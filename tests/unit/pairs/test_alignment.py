@@ -34,7 +34,7 @@ def test_words_with_their_punctuation_are_what_stands_between_blanks() -> None:
 
 
 def test_unknown_punctuation() -> None:
-    with pytest.raises(InputError, match=r"punctuation: 'off' is not known\. Allowed: apart, with-word"):
+    with pytest.raises(InputError, match=r"`punctuation` is 'off'\. Write `punctuation: apart`"):
         align_words("a", "b", punctuation="off")  # type: ignore[arg-type]
 
 

@@ -7,8 +7,6 @@ import gzip
 import io
 import json
 import lzma
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,13 +116,13 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "a.txt",
         TEXTS[0].encode("utf-16"),
         {"format": "text"},
-        r"is UTF-16, not UTF-8\. .*iconv",
+        r"is UTF-16 or UTF-32, not UTF-8\. .*iconv",
     ),
     "PDF stated as text": (
         "a.txt",
         b"%PDF-1.7",
         {"format": "text"},
-        r"is PDF\. Extract its text.*`cat .*a\.txt \| pdftotext - - > ",
+        r"is PDF\. Extract its text \(`pdftotext`\)",
     ),
     "a pickle": ("a.txt", b"\x80\x04}.", {}, r"is a pickle\. Write its texts as JSON lines\.$"),
     "an array as lines": (
@@ -151,13 +149,7 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "a.json",
         lines([{"train": RECORDS[:1], "it's": {"তথ্য": RECORDS[1:]}}], indent=1),
         {},
-        r"`cat \S+/a\.json \| jq -c '.*\[.তথ্য.\]\[\]' > \S+/a\.json\.plain\.jsonl`",
-    ),
-    "objects by key": (
-        "a.json",
-        lines([{"x": RECORDS[0], "y": RECORDS[1]}]),
-        {},
-        r"'x\.text'.*`cat \S+ \| jq -c '\.\[\]' >",
+        r"Fields found: 'train\[\]', .*তথ্য\[\].* take the records of its lists \(`\[\]`\) out \(`jq -c`\)",
     ),
     "columns": (
         "a.csv",
@@ -183,9 +175,9 @@ REFUSED: dict[str, tuple[str, str | bytes, dict[str, Any], str]] = {
         "a.conllu",
         conllu(text="t"),
         {},
-        r"is a list of annotated words\. .*CoNLL-U needs `# text =`",
+        r"is columns without names\. .*CoNLL-U needs `# text =`",
     ),
-    "columns without names": ("a.txt", "1\tক খ\n3\tগ ঘ\n" * 3, {}, r"is columns .*cut -f 2 > .*`format: text`"),
+    "columns without names": ("a.txt", "1\tক খ\n3\tগ ঘ\n" * 3, {}, r"is columns .*name the columns.*`format: text`"),
     "not UTF-8": ("a.txt", b"caf\xe9\n", {}, r"not UTF-8 at byte 3 "),
 }
 
@@ -200,11 +192,6 @@ def test_a_plan_says_what_cannot_be_read_and_what_to_write(
 
     with pytest.raises(InputError, match=message):
         look()
-    if "jq" in message and shutil.which("jq"):
-        (fault,) = find_faults(shards_of(tmp_path, name, content, **keys))
-        subprocess.run(fault.split("`")[-4], shell=True, check=True)
-        (shard,) = shards_of(tmp_path, "a.json.plain.jsonl", (tmp_path / "a.json.plain.jsonl").read_bytes())
-        assert [record.text for record in read_records(shard)] == TEXTS[: len(list(read_records(shard)))]
     if "`format: text`" in message:
         (shard,) = shards_of(tmp_path, name, content, format="text")
         assert shard.format == "text"

@@ -259,7 +259,7 @@ def test_a_row_that_cannot_be_used_stops_or_is_counted(tmp_path: Path, row: byte
 def test_quotes_that_do_not_close_always_stop(tmp_path: Path, row: str, errors: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(f"word,sentence\n{row}\nb,two\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"line \d is no row of a table \(.*double quotes"):
+    with pytest.raises(InputError, match=r"line \d cannot be read as a row \(.*double quotes"):
         records(path, "extracted", errors=errors)
 
 
