@@ -119,15 +119,13 @@ simulations: $(VENV)/.developed
 gpu: $(VENV)/.developed
 	$(BIN)/python tests/benchmarks/gpu.py
 
-# The pages that programs write: config and columns from their registries, the command from its help.
+# The schema that editors check a config with. The site gets its pages from the code when it is built.
 docs: $(VENV)/.developed
-	$(BIN)/python docs/write_config_page.py
-	$(BIN)/python docs/write_columns_page.py
-	$(BIN)/python docs/write_command_page.py
+	$(BIN)/python docs/generated_pages.py
 
 # All pages as a site that opens from disk: site/index.html.
 site: $(VENV)/.developed
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/mkdocs build --strict
 
 # Resolve all versions again, after a change of pyproject.toml. pip adds what torch needs on a machine with a GPU, so one lock
 # file serves every machine.

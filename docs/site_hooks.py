@@ -1,7 +1,7 @@
-"""What the site needs beside the pages: files outside docs/, links to them, the fonts, an example of a comparison.
+"""Add to the site what is not a page in docs/: generated pages, linked files, fonts, search, an example.
 
 On a code host a link such as `../config.yaml` leads to the file. A site has no such file, so each file and folder that
-a page links to becomes a page under `project/`, shown as it is; Markdown is shown as a page. Links are turned to them.
+a page links to becomes a page under `project/`. Markdown becomes a page, and other files appear as code.
 """
 
 from __future__ import annotations
@@ -9,16 +9,22 @@ from __future__ import annotations
 import logging
 import posixpath
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from mkdocs.contrib import search
 from mkdocs.structure.files import File, Files
+from pygments.formatters import HtmlFormatter
 
 from prasanga.extras.studies import compared, comparison_to_csv, read_studies, render_comparison
 from prasanga.report.section import font_faces
 
 PROJECT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(PROJECT / "docs"))
+from generated_pages import generated_pages  # noqa: E402 (a neighbor of this file)
+
 FOLDER = "project"
 """Where files from outside docs/ stand on the site."""
 
@@ -103,6 +109,8 @@ def source_of(file: File) -> PurePosixPath:
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the files outside docs/ that pages link to, those that these link to, and the fonts."""
+    for uri, content in generated_pages().items():
+        files.append(File.generated(config, uri, content=content))
     waiting = [PurePosixPath(name) for name in ALWAYS if (PROJECT / name).is_file()]
     for file in files.documentation_pages():
         page = source_of(file)
@@ -127,12 +135,25 @@ def on_files(files: Files, config: Any) -> Files:
         file.project_place = source
         files.append(file)
         waiting += [place_of(target, source) for target in links_of(markdown)] if source.suffix == ".md" else []
+    lunr = Path(search.base_path) / "templates/search/lunr.js"
+    files.append(File.generated(config, "assets/lunr.js", content=lunr.read_text(encoding="utf-8")))
     files.append(File.generated(config, "assets/fonts.css", content=font_faces(["bn", "hi"])))
+    for mode, style in (("light", "default"), ("dark", "monokai")):  # the theme switches between the two
+        colors = HtmlFormatter(style=style, nobackground=True).get_style_defs(".highlight")
+        files.append(File.generated(config, f"assets/code_{mode}.css", content=colors))
     studies = read_studies(sorted((PROJECT / "docs" / EXAMPLES).glob("*.json")))
     found = compared(studies)
     files.append(File.generated(config, f"{EXAMPLES}/comparison.html", content=render_comparison(studies, found)))
     files.append(File.generated(config, f"{EXAMPLES}/comparison.csv", content=comparison_to_csv(found)))
     return files
+
+
+def on_post_build(config: Any) -> None:
+    """Write the index of the search as a script: a page opened from disk cannot request JSON."""
+    folder = Path(config["site_dir"], "search")
+    index = (folder / "search_index.json").read_text(encoding="utf-8")
+    (folder / "search_index.js").write_text(f"window.searchIndex = {index};\n", encoding="utf-8")
+    (folder / "search_index.json").unlink()
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:  # noqa: ARG001 (MkDocs names them)
@@ -163,7 +184,6 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:  # noqa: ARG001 (MkDocs names them)
     """Turn names of pages in docstrings (docs/statistics.md) to links; let keys and paths of the config break."""
     if page.file.src_uri == "config.md":
-        page.meta["hide"] = ["toc"]  # it has no sections, and a wide table
         return _KEY.sub(lambda match: re.sub(r"([./])", r"\1<wbr>", match[0]), html)
     if not page.file.src_uri.startswith("api/"):
         return html

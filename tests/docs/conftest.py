@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -29,9 +28,8 @@ def site(tmp_path_factory: pytest.TempPathFactory, project_root: Path) -> Path:
 
     def build_site(folder: Path) -> None:
         done = subprocess.run(
-            [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder / "site")],
+            [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder / "site")],
             cwd=project_root,
-            env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
             capture_output=True,
             text=True,
             check=False,

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import re
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from doc_pages import ROOT, read
+from doc_pages import ROOT, generated, read
 from small_study import Study
 
 from prasanga.associations.comparisons import CSV_COLUMNS
@@ -21,17 +19,6 @@ from prasanga.methods import TABLES as METHOD_TABLES
 from prasanga.pairs import read_pairs, statistics
 from prasanga.schema import TABLES, TableSchema, find_table
 from prasanga.static import Spellings, Trained, WordVectors, look_up, trained_table
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("write_columns_page", ROOT / "docs/write_columns_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 COPIES = {f"report/data/{table.beside}": name for name, table in METHOD_TABLES.items() if table.beside}
 
@@ -52,14 +39,10 @@ def require_described(table: Any, names: list[str], path: str) -> None:
         assert named == set(names), path
 
 
-def test_the_page_is_what_the_program_writes(script: ModuleType) -> None:
-    assert read("docs/columns.md") == script.page(TABLES.values()), "docs/columns.md: run `make docs`"
-
-
 @pytest.mark.parametrize("name", ["role", "effect_first", "structure_1", "aula"])
 def test_it_has_what_no_other_page_had(name: str) -> None:
-    assert re.search(rf"\b{name}\b", read("docs/columns.md"))
-    assert "## `likelihoods/structure_differences.parquet`" in read("docs/columns.md")
+    assert re.search(rf"\b{name}\b", generated()["docs/columns.md"])
+    assert "## `likelihoods/structure_differences.parquet`" in generated()["docs/columns.md"]
 
 
 def test_every_table_of_the_rules_and_of_the_methods_is_there() -> None:

@@ -1,4 +1,4 @@
-"""The messages that the page of errors quotes are said by somebody; the page of the command is up to date."""
+"""The messages that the page of errors quotes are said by somebody."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import ast
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doc_pages import ROOT, blocks, read
+from doc_pages import ROOT, blocks
 
 from prasanga.base.errors import InputError
 from prasanga.config import complete
@@ -125,12 +125,3 @@ def test_a_message_that_nobody_says_is_noticed() -> None:
 def test_the_oddest_message_is_still_python_s() -> None:
     with pytest.raises(ValueError, match="dictionary update sequence element #1 has length 1; 2 is required"):
         dict([("gpu", 1), "x"])
-
-
-def test_the_page_of_the_command_is_that_of_the_code() -> None:
-    spec = spec_from_file_location("write_command_page", ROOT / "docs/write_command_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = module_from_spec(spec)
-    spec.loader.exec_module(script)
-    assert read("docs/command.md") == script.command_page(), "docs/command.md: run `make docs`"

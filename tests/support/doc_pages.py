@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GENERATED = {"docs/columns.md", "docs/command.md", "docs/config.md"}
-"""Pages that a program writes; what they hold is tested where the program is."""
-
 _FENCE = re.compile(
     r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[a-z]*)(?: title=\"(?P<title>[^\"]*)\")? *\n"
     r"(?P<code>.*?)^(?P=indent)(?P=fence) *$",
@@ -35,8 +34,19 @@ class Block:
         return f"{self.page}:{self.line}"
 
 
+@cache
+def generated() -> dict[str, str]:
+    """The pages that the site gets from the code, by their paths from the project's folder."""
+    spec = importlib.util.spec_from_file_location("generated_pages", ROOT / "docs/generated_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return {f"docs/{path}": text for path, text in module.generated_pages().items()}
+
+
 def pages() -> list[str]:
-    """Paths of all pages for users, from the project's folder."""
+    """Paths of all pages that people write, from the project's folder."""
     found = [path for path in (ROOT / "docs").rglob("*.md") if "measured" not in path.parts]
     return sorted(path.relative_to(ROOT).as_posix() for path in [*found, ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from doc_pages import generated
 from jsonschema import Draft202012Validator
 from made_up_studies import draw_study
 from tables import read_data
@@ -93,7 +94,7 @@ def test_a_control_or_interval_that_is_not_finite(
 
 
 def test_every_key_stands_in_the_documentation() -> None:
-    page = (ROOT / "docs/columns.md").read_text(encoding="utf-8")
+    page = generated()["docs/columns.md"]
     keys = {key for _, found in objects(LAYOUT) for key in found.get("properties", {})}
 
     assert len(keys) > 100

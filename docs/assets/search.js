@@ -1,0 +1,44 @@
+/* Search without a server: on the first visit to the search box, load lunr and the index as scripts. Words are not stemmed,
+   because the stemmer knows Latin letters only; a word also finds longer words that begin with it. */
+addEventListener("DOMContentLoaded", () => {
+  const box = document.getElementById("mkdocs-search-query");
+  const list = document.getElementById("mkdocs-search-results");
+  let index, ready;
+  const load = (path) =>
+    new Promise((resolve, reject) =>
+      document.head.append(Object.assign(document.createElement("script"), { src: `${base_url}/${path}`, onload: resolve, onerror: reject })),
+    );
+  const build = () => {
+    lunr.tokenizer.separator = /[\s\-.,;:!?()[\]{}"`|।॥/]+/;
+    const builder = new lunr.Builder();
+    builder.pipeline.add(lunr.stopWordFilter);
+    builder.ref("location");
+    builder.field("title", { boost: 8 });
+    builder.field("text");
+    for (const doc of searchIndex.docs) {
+      doc.title = doc.title.replace(/<[^>]*>|&nbsp;/g, "");
+      doc.text = doc.text.replaceAll("¶", "");
+      builder.add(doc);
+    }
+    index = builder.build();
+  };
+  const show = () => {
+    const found = index.query((query) => {
+      for (const token of lunr.tokenizer(box.value)) {
+        query.term(token, { boost: 10 });
+        query.term(token, { wildcard: lunr.Query.wildcard.TRAILING });
+      }
+    });
+    list.replaceChildren(...found.slice(0, 30).map(({ ref }) => {
+      const doc = searchIndex.docs.find((each) => each.location === ref);
+      const item = document.createElement("article");
+      const link = Object.assign(document.createElement("a"), { href: `${base_url}/${ref}`, textContent: doc.title });
+      item.append(link, Object.assign(document.createElement("p"), { textContent: doc.text.slice(0, 160) }));
+      return item;
+    }));
+    if (box.value.trim() && !found.length) list.textContent = list.dataset.noResultsText;
+  };
+  box.form.addEventListener("submit", (event) => event.preventDefault());
+  box.addEventListener("focus", () => (ready ??= load("assets/lunr.js").then(() => load("search/search_index.js")).then(build)));
+  box.addEventListener("input", () => ready.then(show));
+});
