@@ -207,15 +207,10 @@ def statistics(pairs: pl.DataFrame) -> pl.DataFrame:
         pairs: as `prasanga.pairs.read_pairs` gives them.
 
     Returns:
-        Columns `SCHEMA`, for each language and subset (`all`, then each origin: inherited, tuples, ...):
-
-        - `mean_words`, category `all`: words per sentence, over both sentences of every pair. Like the paper, this
-          counts words by blanks.
-        - `label_percentage`: the percentage of pairs with each label.
-        - `bias_type_percentage`: the percentage of pairs of each bias type of the language, most frequent first; null
-          for a type that a subset lacks, where the paper prints a dash.
-
-        `n_pairs` is the number of pairs behind the value: of the subset for a mean, of the category for a share.
+        A frame with the columns of `SCHEMA`: rows for each language and subset, which is `all` or an origin such as
+        inherited or tuples. `mean_words` counts words per sentence by blanks, like the paper. `label_percentage` and
+        `bias_type_percentage` are percentages of pairs, the most frequent bias type first, and null for a type that
+        a subset lacks, where the paper prints a dash. `n_pairs` is the number of pairs behind the value.
     """
     n_words = pl.col("first", "second").str.count_matches(r"\S+")
     rows: list[tuple[str, str, str, str, float | None, int]] = []
