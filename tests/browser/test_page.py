@@ -111,9 +111,9 @@ def test_nothing_is_wider_than_a_phone(open_page: OpenPage, page_file: Path, scr
 def test_one_view_is_shown_and_marked(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(page_file)
     present, shown = page.locator("nav a[aria-current]"), page.locator(".view:visible")
-    expect(present).to_have_text("Overview")
+    expect(present).to_have_text("Findings")
     expect(shown).to_have_id("overview")
-    for entry, view in (("By method", "method-ceat"), ("By category", "category-C1"), ("Words and texts", "data")):
+    for entry, view in (("Findings", "overview"), ("Categories", "category-C1"), ("Words and sentences", "data")):
         page.get_by_role("navigation").get_by_role("link", name=entry, exact=True).click()
         expect(present).to_have_text(entry)
         expect(shown).to_have_count(1)
@@ -122,7 +122,7 @@ def test_one_view_is_shown_and_marked(open_page: OpenPage, page_file: Path) -> N
     page.go_back()
     page.locator(".view:visible .tabs").get_by_role("link", name="C10").click()
     expect(shown).to_have_id("category-C10")
-    expect(present).to_have_text("By category")
+    expect(present).to_have_text("Categories")
     page.keyboard.press("Home")
     page.locator(".skip").focus()
     page.keyboard.press("Enter")
@@ -151,7 +151,7 @@ def test_a_word_leads_to_its_sentences(open_page: OpenPage, page_file: Path) -> 
 def test_without_scripts_all_is_there(open_page: OpenPage, page_file: Path) -> None:
     page = open_page(f"{page_file}#method-ceat", scripts=False)
     cell = page.locator(f"{HEAT}:visible td").first
-    assert "95% interval over words: +0.360 to +1.440" in (cell.get_attribute("title") or "")
+    assert "+0.90, 95% interval +0.36 to +1.44\n" in (cell.get_attribute("title") or "")
     page.locator("#numbers summary").first.click()
     rows = page.locator(f"{NUMBERS} tbody tr")
     expect(rows).to_have_count(18)

@@ -18,7 +18,8 @@ def plain(text: str) -> str:
 
 def said_in(section: Section) -> str:
     """Return every sentence of a section and its parts, without tables."""
-    texts = [section.title, *section.text, *section.findings, section.widget, *section.items, *section.notes]
+    texts = [section.title, *section.text, *section.findings, section.widget, *section.key]
+    texts += [*section.items, *section.notes]
     texts += [text for definition in section.definitions for text in definition]
     return " ".join([*map(plain, texts), *map(said_in, section.parts)])
 

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, takewhile
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 import polars as pl
@@ -237,11 +237,16 @@ def category_of(row: EstimateRow) -> TitledCategory:
 
 
 def name_both(first: str, second: str) -> str:
-    """Return the names of two sets in short."""
-    *start, last = first.split()
-    if start and second.split()[-1] == last and len(second.split()) > 1:
-        return f"{' '.join(start)}/{second}"
-    return f"{first}/{second}"
+    """Return the names of two sets in short, words that both begin or end with only once."""
+    x, y = first.split(), second.split()
+
+    def count_alike(words: list[str], others: list[str]) -> int:
+        return len(list(takewhile(lambda both: both[0] == both[1], zip(words, others, strict=False))))
+
+    before = count_alike(x[:-1], y[:-1])
+    after = count_alike(x[:before:-1], y[:before:-1])
+    kept = f"{' '.join(x[before : len(x) - after])}/{' '.join(y[before : len(y) - after])}"
+    return " ".join([*x[:before], kept, *x[len(x) - after :]])
 
 
 def anchor_of(name: str, kind: str = "category") -> str:

@@ -69,7 +69,7 @@ def write_front_page(
     paper = [Section("Tables over all languages", "tables", items=listed)] if listed else []
     views = [
         View("overview", "Overview", "Overview", [opening, *found]),
-        View("paper", "For a paper", "For a paper", paper),
+        View("paper", "Paper", "Paper", paper),
     ]
     language = section.language_of(config)
     write_text(output["page"], section.page_to_html(config["title"], views, language=language, scripts=languages))

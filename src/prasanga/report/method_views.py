@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -18,7 +18,7 @@ from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL, REASONS, add_diffe
 from prasanga.report import findings, grid, section, sheet, summary
 from prasanga.report.comparison import side_by_side
 from prasanga.report.figures import MARKERS, MODELS
-from prasanga.report.grid import HOLM, METHODS, EstimateRow, Grid, few_words, is_number
+from prasanga.report.grid import METHODS, EstimateRow, Grid, few_words, is_number
 from prasanga.report.section import Section, View, conventions_note, figure_of, fill_section, fold, fold_table, prose
 from prasanga.report.sheet import Cell, Sheet, html, plural, show_table, two, with_sign
 from prasanga.report.study import Results
@@ -38,8 +38,8 @@ def list_estimates(name: str, rows: Iterable[tuple[str, EstimateRow]], **values:
 
 
 def shade_effect(method: str, row: EstimateRow, cell: Cell) -> Cell:
-    """Return the cell of an effect in its shade, bold with a mark if it is significant, with a link to its words."""
-    effect, marked = row["effect_size"], HOLM.marks(row)
+    """Return the cell of an effect in its shade, bold with a mark if it is found, with a link to its words."""
+    effect, marked = row["effect_size"], bool(row.get("is_found"))
     if not is_number(effect):
         return replace(cell, shade="missing")
     looks: dict[str, Any] = {"mark": sheet.MARK * marked, "bold": marked, "shade": shade_of(effect)}
@@ -52,11 +52,16 @@ def shade_of(value: float, steps: Sequence[float] = EFFECT_STEPS) -> str:
     return f"{'plus' if value > 0 else 'minus'}-{reached}" if reached else "zero"
 
 
+def shade_strip(steps: Sequence[float] = EFFECT_STEPS, middle: int = 0) -> Markup:
+    """Return the shades of a heat table in one line, each with its threshold."""
+    return prose("shades", steps=steps, middle=middle)
+
+
 def heat_cell(method: str, row: EstimateRow | None, where: str) -> Cell:
     """Return a cell of a heat table."""
     if row is None or not is_number(row["effect_size"]):
         return Cell(shade="missing", hover=f"{where}: {grid.why_missing(row)}")
-    return shade_effect(method, row, Cell(two(row["effect_size"]), hover=describe_estimate(row)))
+    return shade_effect(method, row, Cell(two(row["effect_size"]), hover=sum_up_estimate(row)))
 
 
 # --------------------
@@ -67,11 +72,11 @@ def method_views(config: Mapping[str, Any], results: Results) -> list[View]:
     """Return the views of all methods, as far as they were measured, and of methods compared."""
     others = {name: describe_method(name, results) for name in results.estimates if name != CEAT.name}
     return [
-        View("method-ceat", "By method", "CEAT", *ceat_sections(config, results)),
-        *(View(f"method-{name}", "By method", METHODS[name], [each]) for name, each in others.items()),
-        View("method-structures", "By method", "Sentence structures", [structures(results)]),
-        View("method-pairs", "By method", "Sentence pairs", [pairs(results, texts=not section.hides_texts(config))]),
-        View("methods-compared", "By method", "Compared", [methods_agree(results)], [raw_numbers(results)]),
+        View("method-ceat", "Findings", "CEAT", *ceat_sections(config, results)),
+        *(View(f"method-{name}", "Findings", METHODS[name], [each]) for name, each in others.items()),
+        View("method-structures", "Findings", "Sentence structures", [structures(results)]),
+        View("method-pairs", "Findings", "Sentence pairs", [pairs(results, texts=not section.hides_texts(config))]),
+        View("methods-compared", "Findings", "Compared", [methods_agree(results)], [raw_numbers(results)]),
     ]
 
 
@@ -80,18 +85,21 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     ceat = results.ceat
     if not ceat.categories:
         return [], [settling(config, results)]
-    heat = section.render("heat", sheet=_heat_sheet(ceat), legend=_legend(ceat), language="en")
+    about = {"shades": shade_strip(), "n_tests": findings.count_tests(ceat.rows)}
+    about["has_few"] = any(map(few_words, ceat.estimates.values()))
     sentences = findings.headline_findings(results["ceat"], results.list_strengths(CEAT.name))
     said = Section("What the numbers say, in sentences", findings=sentences, folded=True)
     known = summary.find_wording("quantities", [CEAT.name], has_twins=results.has_twins)
     meanings = [(each["name"], f"{each['meaning']} {each['limit']}") for each in known]
     shown = [
         fill_section("effect_by_length", widget=draw_chart(ceat, ceat.categories, choose=True)),
-        fill_section("effects", {"n_tests": findings.count_tests(ceat.rows)}, widget=heat, parts=[said]),
+        fill_section("effects", about, sheets=[_heat_sheet(ceat)], parts=[said]),
     ]
     reading, modes = fill_section("reading", definitions=meanings), sample_modes(ceat, results)
     conventions = grid.conventions_of(ceat.estimates.values())
-    text = conventions_note(conventions, prose("all_numbers"), head="Conventions of these estimates")
+    asked = config["associations"].get("draws") == "without-replacement"
+    repeats = asked and any(row.get("draws") == "with-replacement" for row in ceat.rows)
+    text = conventions_note(conventions, prose("all_numbers", repeats=repeats), head="Conventions of these estimates")
     numbers = Section("All numbers", "numbers", text=[text], parts=[_fold_numbers("ceat", CEAT.name, ceat.rows)])
     return shown, [reading, numbers, settling(config, results), modes]
 
@@ -109,15 +117,6 @@ def _heat_sheet(ceat: Grid) -> Sheet:
     words = html('<span class="unseen"> words</span>')
     columns = tuple((model, html("{}{}", length, "" if length == grid.MEAN else words)) for model, length in places)
     return replace(show_table("heat", rows), columns=columns)
-
-
-def _legend(ceat: Grid) -> list[tuple[str, str]]:
-    """Return shade and range of each color of the heat table, the most negative first; the hatching comes last."""
-    ranges = [*(f"+{low} to +{high}" for low, high in pairwise(EFFECT_STEPS)), f"+{EFFECT_STEPS[-1]} and beyond"]
-    plus = [(f"plus-{step}", text) for step, text in enumerate(ranges, start=1)]
-    minus = [(shade.replace("plus", "minus"), text.replace("+", sheet.MINUS)) for shade, text in reversed(plus)]
-    hatched = [("few", "few words (used/listed): no finding")] * any(map(few_words, ceat.estimates.values()))
-    return [*minus, ("zero", f"within ±{EFFECT_STEPS[0]}"), *plus, *hatched]
 
 
 def _fold_numbers(name: str, method: str, rows: Sequence[EstimateRow]) -> Section:
@@ -155,7 +154,7 @@ def describe_method(method: str, results: Results) -> Section:
     table, strengths = results.estimates[method], results.list_strengths(method)
     rows, about = _by_category(table), method_named(method)
     exchanged = table.filter(pl.col("exchanged"))["category"].unique() if "exchanged" in table.columns else ()
-    values = {"about": about, "exchanged": sorted(exchanged, key=grid.natural_order)}
+    values = {"about": about, "exchanged": sorted(exchanged, key=grid.natural_order), "shades": shade_strip()}
     return fill_section(
         "other_method",
         {**values, "n_tests": findings.count_tests(rows)},
@@ -257,7 +256,7 @@ def _list_traits(results: Results) -> Iterator[Section]:
             rows.append((row["trait"], row["gloss"] or "", row["polarity"], *cells, *said))
         listed = show_table("traits", rows, columns=columns, structure=structure)
         more = f"{plural(len(rows), 'trait')} with their corrected association{' and sentences' * bool(texts)}"
-        packed = "A script unpacks these traits; without one they are in data/traits.parquet, beside the page."
+        packed = "These traits need a script. Without one, open data/traits.parquet next to the page."
         yield fold(structure, more, id=grid.anchor_of(structure, "structure"), sheets=[listed], packed=packed)
 
 
@@ -295,13 +294,15 @@ def pairs(results: Results, *, texts: bool) -> Section | None:
         for row in results["pair_strength"].iter_rows(named=True)
     ]
     note = prose("pairs_note", has_twins=bool(bias["n_twins"].sum()))
+    about = {"n_tests": grid.tests_of(found), "shades": shade_strip(PERCENT_STEPS, 50), "fewest": FEWEST_PAIRS}
+    detectable = [Section("Preferences that could have been found", items=strengths, folded=True)] * bool(strengths)
     return fill_section(
         "pairs",
-        {"n_tests": grid.tests_of(found)},
-        findings=[*findings.findings_of_pairs(bias), *strengths],
+        about,
+        findings=findings.findings_of_pairs(bias),
         widget=html('<div class="beside">{}</div>', heats),
         figures=figure_of(results, "score_differences"),
-        parts=[fill_section("pairs_reading", reading, folded=True), *numbers, *parts],
+        parts=[*detectable, fill_section("pairs_reading", reading, folded=True), *numbers, *parts],
         notes=[conventions_note(bias["conventions"].unique(maintain_order=True), note)],
     )
 
@@ -323,7 +324,9 @@ def _percentage_cell(row: EstimateRow | None) -> Cell:
     marked, shade = findings.is_found(row), shade_of(row["bias_percentage"] - 50, PERCENT_STEPS)
     ends = grid.write_interval(row["balanced_ci_low"], row["balanced_ci_high"], sheet.one_decimal)
     hover = f"both labels weighted alike: {sheet.one_decimal(row['balanced_percentage'])}, {ends}" if marked else ""
-    return Cell(sheet.one_decimal(row["bias_percentage"]), sheet.MARK * marked, bold=marked, shade=shade, hover=hover)
+    few = plural(n, "pair") if (n := grid.pairs_counted(row)) < FEWEST_PAIRS else ""
+    text = sheet.one_decimal(row["bias_percentage"])
+    return Cell(text, sheet.MARK * marked, bold=marked, shade=shade, hover=hover, words=few)
 
 
 def _list_percentages(found: grid.PairGrid, group: grid.Group) -> Section:
@@ -334,7 +337,7 @@ def _list_percentages(found: grid.PairGrid, group: grid.Group) -> Section:
             continue
         note = f"Not computed: {why}." if (why := grid.why_no_percentage(row)) else row["interval_note"]
         rows.append({**row, "bias_type": grid.name_of_type(row["bias_type"]), "interval_note": note})
-    cells = {"bias_percentage": lambda row, cell: replace(_percentage_cell(row), order=cell.order, hover="")}
+    cells = {"bias_percentage": lambda row, cell: replace(_percentage_cell(row), order=cell.order, hover="", words="")}
     listed = show_table("percentages", rows, cells=cells, title=group.title)
     return fold(group.title, "all numbers", sheets=[listed])
 
@@ -494,8 +497,21 @@ _BEYOND = 0.8
 """So far beyond all effects their intervals are drawn."""
 
 
+def sum_up_estimate(row: EstimateRow) -> str:
+    """Return four lines on an estimate for its tooltip: effect and interval, p, copies, and how to see more."""
+    ends, copies = grid.write_interval(row["ci_low"], row["ci_high"], two), row.get("twin_effect_size")
+    p = row["p_association_holm"]
+    lines = [
+        f"{name_place(**row)}: {two(row['effect_size'])}" + (f", 95% interval {ends}" if ends != grid.MISSING else ""),
+        f"p (Holm) {sheet.equals_probability(p)}" if is_number(p) else "Not tested",
+        f"Random copies: {two(copies)}" if is_number(copies) else "Not compared with random copies",
+        "Click for words and sentences",
+    ]
+    return "\n".join(lines)
+
+
 def describe_estimate(row: EstimateRow) -> str:
-    """Return a text about an estimate for a cell or a point, a line each: place, effect, interval, p, copies, words."""
+    """Return a text about an estimate for its panel, a line each: place, effect, interval, p, copies, words."""
     twins, words = row.get("twin_effect_size"), few_words(row)
     note = row.get("interval_note") if is_number(row["ci_low"]) else ""
     p, p_holm = (sheet.probability(row[name]) for name in ("p_association", "p_association_holm"))
@@ -505,7 +521,7 @@ def describe_estimate(row: EstimateRow) -> str:
         f"95% interval over words: {grid.write_interval(row['ci_low'], row['ci_high'], with_sign)}",
         f"about the interval: {note}" if note else "",
         f"p_association: {p}, {f'{p_holm} by Holm' if is_number(row['p_association_holm']) else 'not corrected'}",
-        f"random twins: {with_sign(twins)}{sheet.from_twins(row, 3)}" if is_number(twins) else "",
+        f"random copies: {with_sign(twins)}{sheet.from_twins(row, 3)}" if is_number(twins) else "",
         f"words used of those listed: {words}, too few for a finding" if words else "",
     ]
     return "\n".join(filter(None, lines))
@@ -518,11 +534,11 @@ def name_place(model: str, segment_length: str = "", **_: object) -> str:
 
 def draw_chart(ceat: Grid, categories: Sequence[grid.TitledCategory], *, choose: bool) -> Markup:
     """Return effects against length, a panel for each of these categories; with `choose` models can be chosen."""
-    scale = Scale(ceat, 300, 180, left=36, right=12, top=10, bottom=26)
+    scale = Scale(ceat, *((272, 170) if choose else (340, 210)), left=54, right=22, top=10, bottom=26)
     looks = [(model, n % len(MODELS) + 1, MARKERS[n % len(MARKERS)]) for n, model in enumerate(ceat.models)]
     about = {"ceat": ceat, "categories": categories, "choose": choose, "looks": looks, "scale": scale}
     address = partial(grid.address_of_number, CEAT.name)
-    return section.render("chart", **about, address=address, describe=describe_estimate, sign=with_sign)
+    return section.render("chart", **about, address=address, describe=sum_up_estimate, sign=with_sign)
 
 
 class Scale:
@@ -534,7 +550,8 @@ class Scale:
         ends = [*effects, *(row[end] for row in rows for end in ("ci_low", "ci_high") if is_number(row[end]))]
         self._low = max(min(ends), min(effects) - _BEYOND) - 0.1
         self._high = min(max(ends), max(effects) + _BEYOND) + 0.1
-        self._left, self._top, self._height = left, top, height - top - bottom
+        self.width, self.height = width, height
+        self._left, self._top, self._span = left, top, height - top - bottom
         self._step = (width - left - right) / max(len(ceat.lengths), 1)
         self._fixed = fixed_lengths(ceat.lengths)
         step = 0.5 if self._high - self._low < 4 else 1.0
@@ -547,17 +564,18 @@ class Scale:
     def y(self, effect: float) -> float:
         """Return the height of an effect; the end of an interval beyond the picture is at its edge."""
         share = (self._high - min(max(effect, self._low), self._high)) / (self._high - self._low)
-        return float(round(self._top + share * self._height, 1))
+        return float(round(self._top + share * self._span, 1))
 
-    def place(self, rows: Sequence[EstimateRow | None]) -> list[dict[str, Any]]:
+    def place(self, rows: Sequence[EstimateRow | None], shift: float = 0) -> list[dict[str, Any]]:
         """Return each estimate of a model with its place and the heights of the ends of its interval, None without one.
 
-        `is_fixed` are those at fixed lengths; contexts above a length (">75") are other texts.
+        All are moved to the right by `shift`, so that no model hides another. `is_fixed` are those at fixed lengths;
+        contexts above a length (">75") are other texts.
         """
         found = []
         for n, row in enumerate(rows):
             if row is not None and is_number(row["effect_size"]):
                 low, high = (self.y(row[end]) if is_number(row["ci_low"]) else None for end in ("ci_low", "ci_high"))
-                place = {"x": self.x(n), "y": self.y(row["effect_size"]), "low": low, "high": high}
+                place = {"x": self.x(n) + shift, "y": self.y(row["effect_size"]), "low": low, "high": high}
                 found.append({"row": row, **place, "is_fixed": row["segment_length"] in self._fixed})
         return found

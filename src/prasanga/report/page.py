@@ -27,7 +27,7 @@ from prasanga.report import comparison, findings, grid, method_views, paper_tabl
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.grid import METHODS, Grid
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, prose
-from prasanga.report.sheet import MISSING, html, list_template, select_columns, show_table, write_notes
+from prasanga.report.sheet import MISSING, html, list_template, select_columns, show_table, show_value, write_notes
 from prasanga.report.study import Results, without_places
 
 
@@ -61,16 +61,15 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
     Raises:
         InputError: as `render_page`.
     """
-    how, paper = "How it was measured", "For a paper"
     made = [references(results), making(config, made_from)]
     of_paper = [beside_paper(results), list_figures(config, results), downloads(results)]
     return [
-        View("overview", "Overview", "Overview", [overview(config, results), measured(results)]),
+        View("overview", "Findings", "Overview", [overview(config, results), measured(results)]),
         *method_views.method_views(config, results),
         *word_views.category_views(config, results),
         word_views.text_view(config, results),
-        View("how", how, how, [methods_and_models(config, results)], made),
-        View("paper", paper, paper, [fill_layouts(config, results)], of_paper),
+        View("how", "Method", "Method", [methods_and_models(config, results)], made),
+        View("paper", "Paper", "Paper", [fill_layouts(config, results)], of_paper),
     ]
 
 
@@ -147,7 +146,7 @@ def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
     keys = ["name", "source", "revision", "commit", "sha256", "pinned", "kind", "dimensions", "parameters", "dtype"]
     keys += ["stored_dtype", "least_cosine", "max_pieces"]
     described = summary.describe_models(config, results.embeddings)
-    models = [[MISSING if model[key] is None else str(model[key]) for key in keys] for model in described]
+    models = [[show_value(key, model[key]) for key in keys] for model in described]
     listed = [(html("<code>{}</code>", key), value, meaning) for key, value, meaning in summary.choices(config)]
     parts = fold_table("Every choice that changes a number, by its name in the config", "choices", listed)
     fixed = [each["text"] for each in summary.find_wording("fixed", results.measured)]

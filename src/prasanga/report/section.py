@@ -149,7 +149,7 @@ def inline(svg: str, *, label: str) -> Markup:
 class Section:
     """A section of the page, or a part of one.
 
-    Its parts appear in this order: text, findings, widget, sheets, figures, definitions, items, folded parts,
+    Its parts appear in this order: text, widget, sheets, figures, key, findings, definitions, items, folded parts,
     notes and files, and then the parts with heads of their own.
 
     Attributes:
@@ -160,6 +160,7 @@ class Section:
         widget: HTML (`Markup`) of its own.
         sheets: tables.
         figures: SVG and caption of each figure.
+        key: how to read what is above.
         definitions: what terms mean.
         items: a list of sentences.
         parts: sections within it.
@@ -178,6 +179,7 @@ class Section:
     widget: str = ""
     sheets: Sequence[Sheet] = ()
     figures: Sequence[tuple[Markup, str]] = ()
+    key: Sequence[str] = ()
     definitions: Sequence[tuple[str, str]] = ()
     items: Sequence[str] = ()
     parts: Sequence[Section] = ()
@@ -198,6 +200,7 @@ class View:
         id: what links lead to it by.
         entry: the entry of the navigation; views of one entry are its tabs.
         name: what its tab says.
+        more: what its tab says after the name, smaller.
         sections: those that are open.
         folded: those below them, closed until they are opened.
     """
@@ -207,6 +210,7 @@ class View:
     name: str
     sections: Sequence[Section | None] = ()
     folded: Sequence[Section | None] = ()
+    more: str = ""
 
     @property
     def contents(self) -> list[Section]:
@@ -236,6 +240,8 @@ def paragraphs(passage: str, **values: object) -> list[Markup]:
 def fill_section(passage: str, values: Mapping[str, Any] | None = None, **parts: Any) -> Section:
     """Return a section whose head, address and text are a passage of `templates/prose.html.j2`.
 
+    The text is the key to what the section shows, if it has a table, a figure or a widget.
+
     Args:
         passage: its first line is `# address: head`; paragraphs follow, parted by empty lines.
         values: values for the passage.
@@ -243,7 +249,8 @@ def fill_section(passage: str, values: Mapping[str, Any] | None = None, **parts:
     """
     head, *text = paragraphs(passage, **(values or {}))
     address, _, title = head.removeprefix("# ").partition(": ")
-    return Section(Markup(title), address, text=text, **parts)
+    shows = any(parts.get(name) for name in ("widget", "sheets", "figures"))
+    return Section(Markup(title), address, text=[] if shows else text, key=text if shows else [], **parts)
 
 
 def sheet_to_html(sheet: Sheet, language: str = ENGLISH) -> Markup:

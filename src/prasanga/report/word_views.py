@@ -48,10 +48,12 @@ def _category_view(name: str, rows: Rows, results: Results, hits: Mapping[str, s
     chart, title = draw_chart(ceat, of_ceat, choose=False) if of_ceat else "", f"{name}: {first['category_title']}"
     strengths = [(key, row) for key, row in results.strengths.items() if key[1] == name]
     said = [f"{METHODS[method]}, {model}: {tell_strength(method, row)}" for (method, _, model), row in strengths]
-    about = Section(title, f"{anchor}-methods", widget=chart, sheets=[sheet], items=said)
+    detectable = [Section("Associations that could have been found", items=said, folded=True)] * bool(said)
+    about = Section(title, f"{anchor}-methods", widget=chart, sheets=[sheet], parts=detectable)
     its_words = Section("Its words", f"{anchor}-words", definitions=_list_sets(results, first, hits))
     folded = [list_numbers_behind(name, anchor, rows, results)]
-    return View(anchor, "By category", name, [about, its_words], folded)
+    tab = "–".join(grid.category_of(first)[1:])
+    return View(anchor, "Categories", name, [about, its_words], folded, more=tab)
 
 
 def _list_sets(results: Results, row: EstimateRow, hits: Mapping[str, str]) -> list[tuple[str, Markup]]:
@@ -72,19 +74,22 @@ def _list_sets(results: Results, row: EstimateRow, hits: Mapping[str, str]) -> l
 
 def text_view(config: Mapping[str, Any], results: Results) -> View:
     """Return the view of words and texts."""
-    folded = [coverage(results), audit(config, results), embeddings(results)]
-    return View("data", "Words and texts", "Words and texts", [left_out(results)], folded)
+    folded = [audit(config, results), embeddings(results)]
+    sections = [coverage(config, results), left_out(results)]
+    return View("data", "Words and sentences", "Words and sentences", sections, folded)
 
 
-def coverage(results: Results) -> Section | None:
+def coverage(config: Mapping[str, Any], results: Results) -> Section | None:
     """Return the section on contexts; if contexts were measured without a table of them, it says so."""
     table = results["coverage"]
     if "ceat" not in results and table.is_empty():
         return None
     read = {name: f"{n:,}" for name, n in study.totals(results.corpus).items()}
-    values = {"n": len(results.corpus), "read": read, "has_table": not table.is_empty()}
+    values: dict[str, Any] = {"n": len(results.corpus), "read": read, "has_table": not table.is_empty()}
     if table.is_empty():
         return fill_section("coverage", values)
+    values |= {"asked": config["samples"]["contexts_per_stimulus"]}
+    values |= {name: int(table[name].sum()) for name in ("sampled", "eligible")}
     parts = [_list_contexts(table, grid.glosses_of(results.categories))]
     counts = map(dict.values, study.coverage_by_length(table))
     lengths = show_table("lengths", [[length, *(f"{n:,g}" for n in of_length)] for length, *of_length in counts])
@@ -132,7 +137,7 @@ def audit(config: Mapping[str, Any], results: Results) -> Section | None:
         rows.append((*names, row["occurrences"], row["stimuli"], row["examples"]))
     suffixes = Section("Suffixes", text=[prose("suffixes")], sheets=[show_table("suffixes", rows)])
     parts = [suffixes, _concordance(results, hidden=hides_texts(config))]
-    return fill_section("audit", widget=prose("audit_callout"), parts=parts)
+    return fill_section("audit", parts=parts)
 
 
 def _concordance(results: Results, *, hidden: bool) -> Section:
@@ -150,7 +155,7 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
             lines = prose("kwic", hits=drawn, language=language_of(stimulus))
             folds.append(fold(stimulus, more, id=anchor_of(stimulus, "word"), widget=lines))
         n_drawn = plural(sum(len(hits[word["stimulus"]]) for word in words), "hit")
-        packed = f"A script unpacks these hits{'; without one they are in the file of the concordance' * there}."
+        packed = f"These hits need a script{'; without one, open the concordance file' * there}."
         about = {"id": anchor_of(name, "hits"), "packed": packed, "look": "concordance"}
         parts.append(fold(name, f"{plural(len(words), 'stimulus', 'stimuli')}, {n_drawn}", parts=folds, **about))
     return fill_section("concordance", {"hidden": hidden, "is_empty": is_empty, "file": file * there}, parts=parts)
@@ -213,7 +218,7 @@ def _audit_tokenizers(results: Results, glosses: Mapping[str, str]) -> Iterator[
     pieces.sort(key=lambda row: not row[-1])
     parts = fold_table("All stimuli in pieces, damaged ones first", "pieces", pieces)
     sheets = [show_table("tokenizers", rows)]
-    yield Section("Audit of the tokenizers", text=[prose("tokenizers")], sheets=sheets, parts=parts)
+    yield Section("Check of the tokenizers", text=[prose("tokenizers")], sheets=sheets, parts=parts)
 
 
 # --------------------

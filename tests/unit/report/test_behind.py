@@ -97,7 +97,7 @@ def test_primary_numbers_have_the_sentences_of_the_longest_fixed_length() -> Non
 @pytest.mark.parametrize(
     ("changes", "config", "why"),
     [
-        ({"measured_sentences": pl.DataFrame()}, {}, "not among the results"),
+        ({"measured_sentences": pl.DataFrame()}, {}, "this page have no sentences"),
         ({}, {"report": {**CONFIG["report"], "texts": "hidden"}}, "report.texts: hidden"),
     ],
 )

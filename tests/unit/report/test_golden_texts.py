@@ -32,7 +32,8 @@ SHOWN = ("data", "how")
 CONFIG: dict[str, Any] = {
     **{"study": "s", "title": "A study", "note": "Read this.", "language": "bn", "preset": "recommended", "seed": 47},
     "models": {"bert": {"path": "hub/bert", "revision": "main"}, "tiny": {"train": {"hidden_size": 16, "seed": 3}}},
-    "associations": {"band": 0.1, "n_samples": 100},
+    "samples": {"contexts_per_stimulus": 1200},
+    "associations": {"band": 0.1, "n_samples": 100, "draws": "without-replacement"},
     "corpus": {"texts": [{"files": "a.txt", "title": "A text", "licence": "CC0"}]},
     "pairs": {"sets": {"demo": {"path": "x.csv", "licence": "CC0"}}, "ties": "apart"},
 }

@@ -52,7 +52,7 @@ def test_hidden_texts_leave_no_word_and_a_large_study_has_the_first_pairs(monkey
 
 def test_without_scores_the_section_says_so_and_an_unknown_label_is_refused() -> None:
     assert "No model has scored a pair yet" in said_in(browse_pairs(SCORES.clear(), texts=True, scored=False))
-    assert "are not there" in said_in(browse_pairs(SCORES.clear(), texts=True, scored=True))
+    assert "cannot list them" in said_in(browse_pairs(SCORES.clear(), texts=True, scored=True))
     with pytest.raises(InputError, match="label"):
         browse_pairs(SCORES.with_columns(label=pl.lit("both")), texts=True, scored=True)
 

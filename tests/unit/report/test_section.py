@@ -86,4 +86,4 @@ def test_groups_stand_over_their_columns_and_blocks_over_their_rows() -> None:
 
 def test_a_name_that_a_template_lacks_is_an_error() -> None:
     with pytest.raises(UndefinedError):
-        render("heat")
+        render("figure")

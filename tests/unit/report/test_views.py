@@ -94,7 +94,7 @@ def compare_both(tables: dict[str, pl.DataFrame]) -> list[pl.DataFrame]:
 def as_text(section: Section, depth: int = 1) -> Iterator[str]:
     """A section as Markdown."""
     yield f"{'#' * depth} {plain(section.title)}\n"
-    yield from (f"{plain(text)}\n" for text in section.text)
+    yield from (f"{plain(text)}\n" for text in (*section.text, *section.key))
     yield from (f"* {plain(text)}" for text in (*section.findings, *section.items))
     yield from (f"{plain(term)}: {plain(meaning)}" for term, meaning in section.definitions)
     for sheet in section.sheets:

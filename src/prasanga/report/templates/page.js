@@ -17,6 +17,8 @@
       if (view && pageData.idOf(link.hash) === view.dataset.entry) link.setAttribute('aria-current', 'true');
       else link.removeAttribute('aria-current');
     }
+    const tab = view && view.querySelector('.tabs [aria-current]');
+    if (tab) tab.closest('ul').scrollTo(tab.offsetLeft - 40, tab.offsetTop - 40);
     if (target && target !== view) open(document.getElementById(then) || target);
   }
 

@@ -95,7 +95,8 @@
     }
     tools.append(everything(api), download(api));
     if (heads.some((head) => head.dataset.visible === 'false')) tools.append(choiceOfColumns(api));
-    api.on('draw', () => state(api));
+    api.on('draw column-visibility', () => state(api));
+    nameColumns(api);
     return api;
   }
 
@@ -116,7 +117,7 @@
     const link = pageData.made('a', { href: '#', download: 'rows.csv' }, 'Download these rows, CSV');
     const cell = (text) => '"' + text.trim().replace(/^(?=[=@\t\r]|[+-](?![\d.]))/, "'").replace(/"/g, '""') + '"';
     link.addEventListener('click', function () {
-      const heads = api.columns().header().toArray().map((head) => cell(head.querySelector('.dt-column-title').textContent));
+      const heads = api.columns().header().toArray().map((head) => cell(titleOf(head)));
       const texts = (row) => Array.from(row.cells, (one) => cell(one.textContent.replace(/\u2212/g, '-')));
       const rows = api.rows({ search: 'applied' }).nodes().toArray().map((row) => texts(row).join());
       link.href = URL.createObjectURL(new Blob(['\ufeff', [heads.join(), ...rows, ''].join('\r\n')], { type: 'text/csv' }));
@@ -129,18 +130,24 @@
     api.columns().every(function (index) {
       const box = pageData.made('input', { type: 'checkbox', checked: this.visible() });
       box.addEventListener('change', () => api.column(index).visible(box.checked));
-      list.append(pageData.made('label', {}, box, ' ' + titleOf(this)));
+      list.append(pageData.made('label', {}, box, ' ' + titleOf(this.header())));
     });
     return pageData.made('details', { className: 'columns' }, pageData.made('summary', {}, 'Columns'), list);
   }
 
-  function titleOf(one) {
-    const title = one.header().querySelector('.dt-column-title');
-    return (title || one.header()).textContent.trim();
+  const titleOf = (head) => (head.querySelector('.dt-column-title') || head).textContent.trim();
+
+  // On a narrow screen a row is a card, and each cell names its column.
+  function nameColumns(api) {
+    const names = api.columns(':visible').header().toArray().map(titleOf);
+    for (const { cells } of api.table().body().rows) {
+      if (cells.length === names.length) names.forEach((name, n) => { cells[n].dataset.head = name; });
+    }
   }
 
   // Which values of a list are chosen, for those who do not see the tick.
   function state(api) {
+    nameColumns(api);
     for (const button of api.table().container().querySelectorAll('.dtcc-list-buttons button')) {
       button.setAttribute('aria-pressed', String(button.classList.contains('dtcc-button_active')));
     }
