@@ -103,7 +103,7 @@ benchmarks: $(VENV)/.developed
 	$(BIN)/python tests/benchmarks/grid.py
 	$(BIN)/python tests/benchmarks/report.py
 
-# Error rates, coverage and power of all tests and intervals: the tables of docs/statistics.md and docs/pairs.md. Two hours.
+# Error rates, coverage and power of all tests and intervals: docs/measured/simulations.md. Two hours.
 simulations: $(VENV)/.developed
 	$(BIN)/python tests/benchmarks/calibration.py
 	$(BIN)/python tests/benchmarks/primary_tests.py

@@ -1,4 +1,5 @@
-"""Coverage of the intervals of a bias percentage, and the test of the label with clusters; tables of docs/pairs.md.
+"""Coverage of the intervals of a bias percentage, and the test of the label with clusters:
+docs/measured/simulations.md.
 
     .venv/bin/python tests/benchmarks/bias_intervals.py [SEED]          ten minutes
 

@@ -1,6 +1,6 @@
 """How often the 95 % intervals hold what they should, in simulated studies.
 
-    .venv/bin/python tests/benchmarks/interval_coverage.py            some minutes; the tables of docs/statistics.md
+    .venv/bin/python tests/benchmarks/interval_coverage.py            some minutes; docs/measured/simulations.md
     .venv/bin/python tests/benchmarks/interval_coverage.py --quick    a few studies, to see that it runs
 
 A study has n words in each of X, Y, A and B. A word has a vector of its own, its set's center plus noise; in each draw
@@ -272,7 +272,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a few studies, to see that it runs")
-    parser.add_argument("--seed", type=int, default=5, help="of everything drawn; 5 in docs/statistics.md")
+    parser.add_argument("--seed", type=int, default=5, help="of everything drawn; 5 in docs/measured/simulations.md")
     parser.add_argument("--studies", type=int, default=500, help="simulated studies a line")
     parser.add_argument("--std", choices=STD_CONVENTIONS, default="union_ddof1", help="denominator, of single effects")
     options = parser.parse_args()

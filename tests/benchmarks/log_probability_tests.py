@@ -1,4 +1,4 @@
-"""How often p is below .05, and the interval includes 0, where there is no effect; the table of docs/methods.md.
+"""How often p is below .05, and the interval includes 0, where there is no effect; see docs/methods.md.
 
     .venv/bin/python tests/benchmarks/log_probability_tests.py          about two minutes
 

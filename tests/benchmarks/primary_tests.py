@@ -1,6 +1,6 @@
 """How often one test over lengths rejects, beside a test at each length; and the test of the difference of two models.
 
-`python tests/benchmarks/primary_tests.py` prints what docs/statistics.md says of them, in about five minutes.
+`python tests/benchmarks/primary_tests.py` prints their tables of docs/measured/simulations.md, in about five minutes.
 """
 
 from __future__ import annotations

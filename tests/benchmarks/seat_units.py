@@ -1,4 +1,4 @@
-"""How often SEAT's p is below .05 where there is no effect, by what is permuted; the table of docs/methods.md.
+"""How often SEAT's p is below .05 where there is no effect, by what is permuted; see docs/methods.md.
 
     .venv/bin/python tests/benchmarks/seat_units.py          about two minutes
 

@@ -1,6 +1,6 @@
 """How often the slope of an effect on the length is significant: `python tests/benchmarks/slopes.py [--studies N]`.
 
-Prints the table of docs/statistics.md. A study has n words a set, with vectors of 30 dimensions that are the same at 9,
+Prints a table of docs/measured/simulations.md. Vectors of 30 dimensions are the same at 9,
 25 and 75 words; A and B lie on either side of 0 along a direction, X and Y as well where there is an association.
 Contexts, the same ones at all lengths up to 30 % of their variance, scatter around a word by as much as words scatter
 (1), less or more. Where associations change, X moves towards A, and Y away, with log2 of the length. Beside the test of

@@ -1,6 +1,6 @@
 """Simulate the strength that is reported: `python tests/benchmarks/strength.py [--studies N] [--seed S]`.
 
-Prints two tables in Markdown (docs/statistics.md): of vectors, and of log-probabilities. Both are drawn from one
+Prints two tables (docs/measured/simulations.md): of vectors, and of log-probabilities. Both are drawn from one
 population, so that nothing differs but by chance. For each design, `shift_80` is found from one study in the way of the
 workflow; then the rule of a finding is applied to further relabelings of its words at that shift, and to studies with
 other words of the same population."""

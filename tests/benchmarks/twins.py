@@ -1,6 +1,6 @@
 """What twins tell: `python tests/benchmarks/twins.py [--studies N | --twins K] [--texts FILE ...] [--json FILE]`.
 
-With `--studies`, prints how often simulated models differ from their twins at .05 (docs/statistics.md), with the
+With `--studies`, prints how often simulated models differ from their twins at .05 (docs/simulations.md), with the
 twins' deviation of each effect alone, with moderated ones, and with all moderated, whatever their own: of 12
 categories, of 4 categories at 4 lengths, and of sentence pairs of bias types of 25 to 500 pairs. Half an hour with
 1,000 studies.

@@ -108,7 +108,7 @@ def rejected(n_studies: int, shift: float) -> tuple[float, float]:
 
 
 def test_p_association_keeps_its_level_where_p_stimuli_does_not() -> None:
-    assert "`p_association` rejects in at most 6% of studies where nothing differs" in read("docs/statistics.md")
+    assert "`p_association` rejects in at most 6% of studies where nothing differs" in read("docs/simulations.md")
     assert max(rejected(300, 0)) <= 0.08
     of_targets, of_both = rejected(200, 1)
     assert of_targets == pytest.approx(0.45, abs=0.07)
@@ -173,7 +173,7 @@ def test_the_trust_boundary_names_tests_that_there_are_and_all_of_them() -> None
 
 
 def test_a_twin_reads_as_many_contexts_as_were_found_to_be_enough() -> None:
-    page, measured = read("docs/statistics.md"), json.loads(read("docs/measured/twins_of_texts.json"))["results"]
+    page, measured = read("docs/simulations.md"), json.loads(read("docs/measured/twins_of_texts.json"))["results"]
     rows = re.findall(r"^\| (\d+) \| (\.\d{3}) \| ([\d.]+)% \|$", page, re.MULTILINE)
     assert len(rows) == 5
     for n, spread, wider in rows:
@@ -215,16 +215,44 @@ def test_one_cause_is_named_for_what_a_study_cannot_find() -> None:
         assert not re.search(r"contexts a word, (no|only) effect", " ".join(read(page).split()))
 
 
-def test_what_is_said_of_the_simulated_strength_is_in_its_table() -> None:
-    part = read("docs/statistics.md").partition("\n### Words: the strength of bias")[2].partition("\n### ")[0]
-    vectors, _, terms = part.partition("The same for log-probability bias")
-    for text, place in ((vectors, 4), (terms, 5)):
-        rows = [line.strip("| ").split(" | ") for line in text.splitlines() if re.match(r"\| \d+ and ", line)]
-        found, others = ([float(row[column]) for row in rows] for column in (place, place + 1))
-        false = [float(cell) for row in rows for cell in row[place + 2 :] if cell != "-"]
-        said = " ".join(text.split())
-        assert f"Found at it: {min(found):.3f} to {max(found):.3f}".replace(" 0.", " .") in said
-        assert f"{min(others):.3f} to {max(others):.3f}".replace("0.", ".") in said
-        assert f"rate of false alarms is {max(false):.3f}.".replace(" 0.", " .") in said
-        assert 0.75 <= min(found) <= max(found) <= 0.85
-        assert max(false) <= 0.07
+def list_rows(section: str) -> list[list[str]]:
+    """The rows of a table of docs/measured/simulations.md."""
+    part = read("docs/measured/simulations.md").partition(f"\n## {section}")[2].partition("\n## ")[0]
+    return [line.strip("| ").split(" | ") for line in part.splitlines() if line[:1] == "|"][2:]
+
+
+def test_what_is_said_of_the_simulated_strength_is_in_its_tables() -> None:
+    page = read("docs/simulations.md").partition("\n## Detectable bias")[2].partition("\n## ")[0]
+    vectors, terms = list_rows("Strength of bias, vectors"), list_rows("Strength of bias, log")
+    cut = [(row[0], row[1], *row[3:6], row[6:]) for row in vectors if row[2] == "0.05"]
+    cut += [(row[0], row[3], *row[4:7], row[7:]) for row in terms]
+    shares = [tuple(float(cell) for cell in row[2:5]) for row in cut]
+    false = [max(float(cell) for cell in row[5] if cell != "-") for row in cut]
+    shown = [line.strip("| ").split(" | ")[1:] for line in page.splitlines() if re.match(r"\| (?:vec|log)", line)]
+    assert len(shown) == 6
+    for words, copies, *numbers in shown:
+        known = zip(cut, shares, false, strict=True)
+        assert [float(n) for n in numbers] in [[*s, f] for row, s, f in known if row[:2] == (words, copies)]
+    found, others = ([each[place] for each in shares] for place in (1, 2))
+    said = " ".join(page.split()).replace(" .", " 0.")
+    assert f"in {min(found):.3f} to {max(found):.3f} of relabelings" in said
+    assert f"false alarms is {max(false):.3f}." in said
+    assert f"it is found in {min(others):.3f} to {max(others):.3f}." in said
+    assert 0.75 <= min(found) <= max(found) <= 0.85
+
+
+def test_what_is_said_of_intervals_is_in_their_tables() -> None:
+    page = read("docs/simulations.md")
+    rows = list_rows("Coverage of intervals")
+    for name, units, sizes in (
+        ("independent words", "words", (8, 13, 25)),
+        ("clusters of two, declared", "twos", (16, 26, 50)),
+        ("matched pairs", "pairs", (8, 13, 25)),
+    ):
+        of_size = [[float(row[4]) for row in rows if row[:2] == [units, str(size)]] for size in sizes]
+        cells = [f"{min(covered):.1f} to {max(covered):.1f}%" for covered in of_size]
+        assert f"| {name} | {' | '.join(cells)} |" in page
+    paired = [float(row[4]) for row in list_rows("Paired differences")]
+    assert f"covered in {min(paired):.1f} to {max(paired):.1f}%" in page
+    slopes = [float(row[3]) for row in list_rows("Slopes") if row[0].startswith("none")]
+    assert f"significant in at most {max(slopes):.1%} of studies" in page

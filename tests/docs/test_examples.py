@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import io
+import itertools
 import json
 import re
 import shlex
@@ -375,65 +376,57 @@ def test_lines_of_pages_are_short() -> None:
             assert code or "|" in line or len(line) <= 126, f"{page}:{number} has {len(line)} characters"
 
 
-def rows_after(page: str, heading: str, n: int) -> list[list[str]]:
-    """The cells of the first `n` lines of the table that follows, without its head."""
-    lines = [line for line in read(page).partition(heading)[2].splitlines() if line.startswith("| ")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2 : n + 2]]
+def rows_after(heading: str) -> list[list[str]]:
+    """The cells of the table of docs/simulations.md that follows a heading, without its head."""
+    lines = itertools.dropwhile(
+        lambda line: line[:1] != "|", read("docs/simulations.md").partition(heading)[2].splitlines()
+    )
+    table = list(itertools.takewhile(lambda line: line[:1] == "|", lines))[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
-def test_tables_of_rejections_are_what_was_measured() -> None:
+def test_tables_of_simulated_studies_are_what_was_measured() -> None:
     measured = json.loads(read("docs/measured/calibration.json"))["results"]
     names = ("p_stimuli", "p_attributes", "p_association", "interval", "p_association and interval")
-    shown = [
-        [truth if first else "", words, *(share(shares.get(name)) for name in names)]
-        for truth, of_words in measured["rejected"].items()
-        for first, (words, shares) in zip((True, False, False, False), of_words.items(), strict=True)
-    ]
-    assert rows_after("docs/statistics.md", "### Why both sides are tested", 20) == shown
+    for part, heading, columns, n in (
+        ("rejected", "## Why both sides are tested", names, 10),
+        ("units", "## Words that are not independent", ("independent", "declared", "declared, and interval"), 5),
+        ("twins", "## Differences from random-weight copies", ("other weights", "other words", "p_twins"), 4),
+    ):
+        rows = rows_after(heading)
+        assert len(rows) == n
+        for truth, words, *shares in rows:
+            assert shares == [share(measured[part][truth][words].get(name)) for name in columns]
+    unequal = rows_after("## Sets of different sizes")
+    assert len(unequal) == 4
+    assert all(shares == list(map(share, measured["unequal"][f"{n}, {sd}"].values())) for n, sd, *shares in unequal)
     nulls = ("nothing differs", "targets differ", "attributes differ")
-    assert all(of["p_association"] <= 0.07 for truth in nulls for of in measured["rejected"][truth].values())
-    unequal = [[*where.split(", "), *map(share, of.values())] for where, of in measured["unequal"].items()]
-    twins = [
-        [truth if first else "", words, *map(share, shares.values())]
-        for truth, of_words in measured["twins"].items()
-        for first, (words, shares) in zip((True, False, False), of_words.items(), strict=True)
-    ]
-    assert rows_after("docs/statistics.md", "### How often a model differs from its copies", 12) == twins
-    learnt = {truth: max(of["p_twins"] for of in of_words.values()) for truth, of_words in measured["twins"].items()}
-    assert max(share for truth, share in learnt.items() if truth != "an association") <= 0.07
-    assert rows_after("docs/statistics.md", "**Sets of different sizes**", 12) == unequal
-    units = [
-        [truth if first else "", words, *map(share, shares.values())]
-        for truth, of_words in measured["units"].items()
-        for first, (words, shares) in zip((True, False, False), of_words.items(), strict=True)
-    ]
-    assert rows_after("docs/statistics.md", "### Words that are not independent", 15) == units
+    assert all(of["p_association"] <= 0.06 for truth in nulls for of in measured["rejected"][truth].values())
+    page = " ".join(read("docs/simulations.md").split())
+    both = [of["p_association"] for of in measured["rejected"]["both differ, at right angles"].values()]
+    assert f"rejects in up to {max(both):.0%}" in page
+    few, many = (share(measured["twins"]["an association"][words]["p_twins"]) for words in ("8", "25"))
+    assert f"in {few} of studies, with 25 in {many}" in page
     declared = {truth: max(of["declared"] for of in of_words.values()) for truth, of_words in measured["units"].items()}
     assert max(share for truth, share in declared.items() if truth != "pairs that differ") <= 0.07
-    assert measured["unequal"]["8 and 25, 3 and 1"]["studentized"] <= 0.07
 
 
-def test_the_table_of_moderated_copies_is_what_was_measured() -> None:
+def test_what_is_said_of_moderated_copies_is_what_was_measured() -> None:
     rows = json.loads(read("docs/measured/twins_simulated.json"))["results"]["rows"]
     found = {(row["cells"], row["spreads"], row["K"], row["deviations"]): row for row in rows}
-    truths = ("one more copy", "other words", "d + .5", "d + .8", "one more copy, there")
-    shown = [
-        [str(k), *(f"{share(row[truth])} {share(found[cells, spreads, k, 'moderated'][truth])}" for truth in truths)]
-        for (cells, spreads, k, deviations), row in found.items()
-        if deviations == "alone"
-    ]
-    written = rows_after("docs/statistics.md", "Moderated deviations are tested by simulation", 12)
-    assert [row[1:] for row in written] == shown
-    page = " ".join(read("docs/statistics.md").split())
+    page = " ".join(read("docs/simulations.md").split())
     for k in (4, 8):
         alone, moderated = (found["12 categories", "equal", k, each]["d + .8"] for each in ("alone", "moderated"))
-        assert f"in {share(moderated)} instead of {share(alone)}" in page
-    level = max(row[truth] for row in rows if row["deviations"] == "moderated" for truth in truths[:2])
+        assert re.search(rf"in {share(moderated)} instead of {share(alone)} (?:of cases )?with {k}", page)
+    level = max(
+        row[truth] for row in rows if row["deviations"] == "moderated" for truth in ("one more copy", "other words")
+    )
     assert level <= 0.07
     assert f"no null hypothesis is rejected in more than {share(level)} of tests" in page
     of_one = [row for row in rows if row["spreads"].startswith("one ")]
     kept, without = (
-        max(row[truths[-1]] for row in of_one if row["deviations"] == each) for each in ("moderated", "all moderated")
+        max(row["one more copy, there"] for row in of_one if row["deviations"] == each)
+        for each in ("moderated", "all moderated")
     )
     assert f"in up to {share(kept)}, instead of {share(without)} without the exception" in page
 

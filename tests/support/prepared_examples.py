@@ -30,7 +30,7 @@ ENCODER, DECODER = "bert", "gpt2"
 MODELS = {
     "README.md": {"models/my-model": DECODER},
     "docs/pairs.md": {"google/muril-base-cased": DECODER, "xlm-roberta-base": DECODER, "models/my-model": ENCODER},
-    "docs/embeddings.md": {"models/banglabert": ENCODER},
+    "docs/contexts.md": {"models/banglabert": ENCODER},
     "docs/methods.md": {"bert-base-multilingual-cased": ENCODER, "bert-base-uncased": ENCODER},
 }
 """Which tiny model lies where, by page."""
@@ -59,8 +59,6 @@ def prepare(page: str, folder: Path, models: Mapping[str, Path]) -> dict[str, An
             sets = {kind: words(kind) for kind in ("flowers", "insects", "pleasant", "unpleasant")}
             contexts = {word: rng.normal(size=(12, 6)) for each in sets.values() for word in each}
             return {**sets, "vectors": contexts, **{name: np.stack(vectors()) for name in "XYAB"}}
-        case "docs/embeddings.md":
-            _write_embeddings(folder / "results/embeddings/muril", rng)
         case "docs/report.md":
             (folder / "results/associations").mkdir(parents=True)
             estimates().write_parquet(folder / "results/associations/ceat.parquet")
@@ -72,11 +70,10 @@ def prepare(page: str, folder: Path, models: Mapping[str, Path]) -> dict[str, An
             for name in ("IndiBias_v1_sample.csv", "pairs/mine.csv"):
                 shutil.copy("resources/demo/pairs.csv", folder / name)
         case "docs/contexts.md":
+            _write_embeddings(folder / "results/embeddings/muril", rng)
             (folder / "results/sentences").mkdir(parents=True)
             contexts = [context(f"c{i}", 80 + i, "গোলাপ") for i in range(5)]
             write_sentences(folder / "results/sentences/news.parquet", contexts)
-            (folder / "data").mkdir()
-            (folder / "data/news.jsonl").write_text('{"content": "লাল গোলাপ।"}\n', encoding="utf-8")
         case "docs/methods.md":
             named = words("w", 16)
             lines = [f"{word} {' '.join(f'{x:.3f}' for x in rng.normal(size=4))}" for word in named]

@@ -100,7 +100,7 @@ def to_floating(name: str, vectors: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def embed_again(model: str) -> str:
-    """Return what to do about a vector of a study that cannot be right (docs/embeddings.md has how they are kept)."""
+    """Return what to do about a vector of a study that cannot be right (docs/contexts.md has how they are kept)."""
     return (
         f"Delete its shard and the list of that shard (.json), both under results/embeddings/{model}, and run again"
         " (what results/store has is not embedded again); if this comes back, the store has the vector too, so delete"

@@ -289,7 +289,7 @@ class EmbeddingsConfig(ConfigSection):
     """Segments per job, over all lengths. A study with more segments has several jobs per model, and jobs of their own
     for its random copies. Another number embeds nothing again."""
     stored_dtype: Literal["float16", "float32"] = "float16"
-    """Precision in which vectors are kept on disk; float16 takes half the space (docs/embeddings.md)."""
+    """Precision in which vectors are kept on disk; float16 takes half the space (docs/contexts.md)."""
     unknown: Literal["leave-out", "keep"] = "leave-out"
     """Whether a target with a piece that the tokenizer does not know is measured; if it is left out, it is counted and
     listed."""
