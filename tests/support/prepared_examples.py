@@ -65,10 +65,6 @@ def prepare(page: str, folder: Path, models: Mapping[str, Path]) -> dict[str, An
             ceat = {"n_significant_holm": 1, "n_tests": 2, "largest": {"effect_size": 0.5}}
             summary = json.dumps({"schema": 4, "methods": {"ceat": ceat}})
             (folder / "results/summary.json").write_text(summary, encoding="utf-8")
-        case "docs/pairs.md":
-            (folder / "pairs").mkdir()
-            for name in ("IndiBias_v1_sample.csv", "pairs/mine.csv"):
-                shutil.copy("resources/demo/pairs.csv", folder / name)
         case "docs/contexts.md":
             _write_embeddings(folder / "results/embeddings/muril", rng)
             (folder / "results/sentences").mkdir(parents=True)
