@@ -14,8 +14,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -25,7 +26,7 @@ import numpy as np
 import polars as pl
 from jsonschema import Draft202012Validator
 
-from prasanga.associations.comparisons import is_primary
+from prasanga.associations.comparisons import MEAN, is_primary
 from prasanga.base.errors import InputError, reason
 from prasanga.base.io import guarded
 from prasanga.base.places import LANGUAGE_TAG, installation
@@ -42,6 +43,7 @@ from prasanga.report.grid import (
     natural_order,
     write_interval,
 )
+from prasanga.report.method_views import EFFECT_STEPS, PERCENT_STEPS, shade_of, shade_strip
 from prasanga.report.summary import SCHEMA
 from prasanga.stats.permutation import ALPHA, holm
 
@@ -57,7 +59,7 @@ _COMPARABLE = {
 }
 """Conventions in which comparable numbers may differ: how often something is drawn, and what belongs to a model."""
 
-_APART = ". Such numbers are not comparable, and stand in blocks of their own."
+_APART = ". Such numbers are not comparable, and have rows of their own."
 
 
 # --------------------
@@ -168,13 +170,17 @@ def _open(schema: dict[str, Any]) -> dict[str, Any]:
 Number = dict[str, Any]
 """An estimate or a percentage of a study, with its place, and what comes out of comparing it.
 
-Keys are `_COLUMNS`, `conventions` by name, those that make it another number (`deciding`), `material` (digest of words
-or of the file of pairs; empty where it is not known), `place` (what the numbers of a block share), `test` (which test p
-is of) and `seed`, the names of its draws. `value` is an effect size or a percentage, None with the reason in `note`;
+Keys are `_COLUMNS`, `conventions` by name, those that make it another number (`deciding`), `material` (digest of
+words or of the file of pairs; empty where it is not known), `place` (what the numbers of a block share), `test`
+(which test p is of) and `seed`, the names of its draws; `weights` the digest of its model, where that is known, and
+`labels` the studies whose number it is. `value` is an effect size or a percentage, None with the reason in `note`;
 `twin` the mean of the same numbers of the model's copies with random weights; `p_holm_of_study` is corrected over the
 tests of its study, `p_holm` over all that are compared; `block` numbers the groups of comparable numbers; `few_words`
 has words used of words listed, where they are few.
 """
+
+Row = dict[tuple[str, str], Number]
+"""Comparable numbers by study and model."""
 
 _COLUMNS = (
     *("study", "model", "language", "method", "category", "category_title", "set", "segment_length"),
@@ -193,6 +199,7 @@ def compared(studies: Sequence[ComparedStudy]) -> list[Number]:
     """Return every number of these studies, block by block, the farthest from no bias first, ranked and corrected."""
     found = [number for study in studies for number in _list_numbers(study)]
     found.sort(key=lambda number: (number["place"], number["value"] is None, -_distance(number), number["test"]))
+    found = _merge_same(found)
     for block, (_, members) in enumerate(groupby(found, key=itemgetter("place")), start=1):
         together = list(members)
         for number in together:
@@ -203,8 +210,21 @@ def compared(studies: Sequence[ComparedStudy]) -> list[Number]:
     return found
 
 
+def _merge_same(found: Iterable[Number]) -> list[Number]:
+    """Return numbers, one for all studies that have it: the same weights and words, and the same value."""
+    merged: dict[Any, Number] = {}
+    for n, number in enumerate(found):
+        same = (number["weights"] or n, number["model"], str(number["place"]), number["value"], number["ci_low"])
+        kept = merged.setdefault(same, number)
+        if kept is not number:
+            kept["labels"] = (*kept["labels"], number["study"])
+            kept["study"] = ", ".join(kept["labels"])
+    return list(merged.values())
+
+
 def _list_numbers(study: ComparedStudy) -> Iterator[Number]:
     summary = study.summary
+    models = [(name, model["sha256"]) for model in summary["models"] for name in model["names_in_tables"]]
     templates = sorted(digest for path, digest in summary["sources"].items() if "/templates/" in path)
     for method in (method.name for method in (*FAMILY, PAIRS) if summary["methods"][method.name] is not None):
         found, is_pairs = summary["methods"][method], method == PAIRS.name
@@ -230,6 +250,7 @@ def _list_numbers(study: ComparedStudy) -> Iterator[Number]:
                 **{name: row[name] for name in ("model", "ci_low", "ci_high")},
                 **dict(zip(("value", "p", "p_holm_of_study", "twin"), map(row.get, _NAMES[is_pairs]), strict=True)),
                 **({} if is_primary(row) else {"p": None}),
+                **{"labels": (study.label,), "weights": dict(models).get(row["model"])},
                 **{"study": study.label, "method": method, "category": category, "category_title": title},
                 **{"language": language, "n_ranked": 0, "deciding": deciding, "place": (_ORDER[method], *place)},
                 **{"material": material, "conventions": conventions, "note": row["reason"] or note},
@@ -290,12 +311,25 @@ def comparison_to_csv(found: Sequence[Number]) -> str:
 def render_comparison(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> str:
     """Render the page: what differs, then a table for each method, block by block."""
     methods = [method for method in METHODS if any(number["method"] == method.name for number in found)]
-    title = f"{len(studies)} studies beside each other" if len(studies) > 1 else f"One study: {studies[0].label}"
+    title = f"{len(studies)} studies compared" if len(studies) > 1 else f"One study: {studies[0].label}"
+    apart, differs = why_apart(studies, found), "What differs"
     views = [
-        pages.View("view-differences", "What differs", "What differs", [_differences(studies, found)]),
-        *(pages.View(f"view-{m.name}", "By method", m.label, [_section(m.name, found)]) for m in methods),
+        *(pages.View(f"view-{m.name}", "Findings", m.label, [_section(m.name, found, apart)]) for m in methods),
+        pages.View("view-differences", differs, differs, [_differences(studies, found)]),
     ]
     return pages.page_to_html(title, views, language=pages.ENGLISH, scripts={number["language"] for number in found})
+
+
+def why_apart(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> list[str]:
+    """Return, in a sentence, that no two of these studies have a comparable number; nothing if some have."""
+    by_block: dict[int, set[str]] = {}
+    for number in found:
+        by_block.setdefault(number["block"], set()).update(number["labels"])
+    if len(studies) < 2 or any(len(labels) > 1 for labels in by_block.values()):
+        return []
+    languages = {name_of_language(number["language"]) for number in found}
+    why = f"they measure {len(languages)} languages" if len(languages) >= len(studies) else "see what differs"
+    return [f"No number of these studies is comparable with one of another study: {why}."]
 
 
 def what_differs(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> list[str]:
@@ -307,7 +341,7 @@ def what_differs(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> l
         for name in dict.fromkeys(name for number in of_method for name in number["conventions"]):
             values: dict[str, list[str]] = {}
             for study in studies:
-                own = [number["conventions"] for number in of_method if number["study"] == study.label]
+                own = [number["conventions"] for number in of_method if study.label in number["labels"]]
                 stated = sorted({str(each[name]) for each in own if name in each})
                 if own:
                     values.setdefault(", ".join(stated) or "not stated", []).append(study.label)
@@ -316,14 +350,15 @@ def what_differs(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> l
                 told = only_told if name in _COMPARABLE else forbid
                 told.append(f"{method.label}: `{name}` is {said}{_COMPARABLE.get(name, _APART)}")
         forbid += _other_material(of_method, method.label)
-    return [*forbid, *only_told]
+    return [*why_apart(studies, found), *forbid, *only_told]
 
 
 def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
     """Yield a sentence for each category that studies measure on other words, templates or pairs."""
     materials: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for number in found:
-        materials.setdefault((number["category"], number["language"]), set()).add((number["material"], number["study"]))
+        named = {(number["material"], label) for label in number["labels"]}
+        materials.setdefault((number["category"], number["language"]), set()).update(named)
     apart: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (category, language), pairs in materials.items():
         studies = tuple(sorted({study for _, study in pairs}))
@@ -359,7 +394,7 @@ def _differences(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> p
             for text in each.summary["missing"]
         ],
         sheets=[sheets.show_table("studies", rows)],
-        notes=[pages.prose("compared", n=f"{N_RESAMPLES:,}", seed=SEED, level=f"{ALPHA:g}")],
+        notes=[pages.prose("compared", n=f"{N_RESAMPLES:,}", seed=SEED)],
         files=[("comparison.csv", "All numbers as CSV")],
         files_text="For programs:",
     )
@@ -370,26 +405,39 @@ def _name_model(model: Mapping[str, Any]) -> str:
     return f"{model['name']}: {model['source']}{f' at {version:.12}' if version else ''}"
 
 
-def _section(method: str, found: Sequence[Number]) -> pages.Section:
-    of_method = [number for number in found if number["method"] == method]
-    show = sheets.one_decimal if method == PAIRS.name else sheets.with_sign
-    columns = ("percentage" if method == PAIRS.name else "effect", "95% interval", "p", "twin", "rank", "its interval")
-    heads, label = _heads(of_method), method_named(method).label
-    # a head is above the first row of its block
-    rows = [_row(number, heads.pop(number["block"], None), show) for number in of_method]
+def _section(method: str, found: Sequence[Number], said: Sequence[str]) -> pages.Section:
+    """Return the section of a method: the blocks against models and studies, and folded every number with its rank."""
+    of_method, label = [number for number in found if number["method"] == method], method_named(method).label
+    titles, blocks, columns = _name_blocks(of_method), dict[int, Row](), dict[Any, list[str]]()
+    for number in of_method:
+        if number["segment_length"] in ("", MEAN):
+            named = {(study, number["model"]): number for study in number["labels"]}
+            blocks.setdefault(number["block"], {}).update(named)
+    for study, model in sorted({place for row in blocks.values() for place in row}):
+        # studies with the same numbers of a model share its column
+        columns.setdefault((model, *(id(row.get((study, model))) for row in blocks.values())), []).append(study)
+    rows = [
+        (titles[block], *(_heat_cell(row.get((named[0], model))) for (model, *_), named in columns.items()))
+        for block, row in blocks.items()
+    ]
+    heads = tuple((", ".join(named), model) for (model, *_), named in columns.items())
+    heat = replace(sheets.show_table("compared", rows, method=label), columns=heads)
+    numbers = sheets.show_table("compared_numbers", [_row(number, titles[number["block"]]) for number in of_method])
     deciding = sorted({f"{name} {value}" for number in of_method for name, value in number["deciding"]})
+    steps = (PERCENT_STEPS, 50) if method == PAIRS.name else (EFFECT_STEPS, 0)
     return pages.Section(
         label,
         method.replace("_", "-"),
-        sheets=[
-            sheets.Sheet(("model", "study"), sheets.numbers(*columns), rows, f"{label}, block by block", look="plain")
-        ],
-        notes=[pages.conventions_note(deciding, "Whichever of these has two values separates blocks.")],
+        text=said,
+        sheets=[heat],
+        key=[shade_strip(*steps), pages.prose("compared_key", level=f"{ALPHA:g}"[1:])],
+        parts=[pages.Section(f"{sheets.plural(len(of_method), 'number')} with ranks", sheets=[numbers], folded=True)],
+        notes=[pages.conventions_note(deciding, "A row has numbers of the same conventions only.")],
     )
 
 
-def _heads(found: Sequence[Number]) -> dict[int, str]:
-    """Return the head of each block: where it belongs, and what sets it apart from others of the method."""
+def _name_blocks(found: Sequence[Number]) -> dict[int, str]:
+    """Return the name of each block: where it belongs, and what sets it apart from others of the method."""
     deciding = [set(number["deciding"]) for number in found]
     varying = set[tuple[str, str]]().union(*deciding) - deciding[0].intersection(*deciding)
     materials: dict[tuple[str, str], set[str]] = {}
@@ -409,13 +457,28 @@ def _heads(found: Sequence[Number]) -> dict[int, str]:
     return heads
 
 
-def _row(number: Number, block: str | None, show: Callable[[float | None], str]) -> sheets.Row:
-    is_found = is_significant(number["p_holm"])
+def _show(number: Number) -> tuple[str, str]:
+    show = sheets.one_decimal if number["method"] == PAIRS.name else sheets.with_sign
+    return show(number["value"]), write_interval(number["ci_low"], number["ci_high"], show)
+
+
+def _heat_cell(number: Number | None) -> sheets.Cell:
+    """Return a number in its shade, with its interval below; bold with a mark if it is significant."""
+    if number is None or number["value"] is None:
+        return sheets.Cell(shade="missing", hover=number["note"] if number else "not measured")
+    is_pairs, is_marked, written = number["method"] == PAIRS.name, is_significant(number["p_holm"]), _show(number)
+    text = sheets.html('{}{}<span class="aside">{}</span>', written[0], sheets.MARK * is_marked, written[1])
+    shade = shade_of(number["value"] - _without_bias(number["method"]), PERCENT_STEPS if is_pairs else EFFECT_STEPS)
+    return sheets.Cell(text, bold=is_marked, shade=shade, hover=number["note"], words=number["few_words"])
+
+
+def _row(number: Number, title: str) -> tuple[sheets.Cell | str, ...]:
+    is_marked, (value, interval) = is_significant(number["p_holm"]), _show(number)
     rank, ranks = sheets.MISSING, sheets.MISSING
     if number["rank"] is not None:
         rank = f"{number['rank']} of {number['n_ranked']}"
         ranks = " to ".join(dict.fromkeys((f"{number['rank_low']}", f"{number['rank_high']}")))
-    between, p = write_interval(number["ci_low"], number["ci_high"], show), sheets.probability(number["p_holm"])
-    value = sheets.Cell(show(number["value"]), sheets.MARK * is_found, bold=is_found, words=number["few_words"])
-    cells = (value, *map(sheets.Cell, (between, p, show(number["twin"]), rank, ranks)))
-    return sheets.Row((number["model"], number["study"]), cells, note=number["note"], block=block, hover=number["note"])
+    shown = sheets.Cell(value, sheets.MARK * is_marked, bold=is_marked, words=number["few_words"], hover=number["note"])
+    twin = sheets.sortable("value", number["twin"], ".1f" if number["method"] == PAIRS.name else "+.3f")
+    p = sheets.Cell(sheets.probability(number["p_holm"]))
+    return title, number["model"], number["study"], shown, interval, p, twin, rank, ranks

@@ -140,7 +140,7 @@ def test_other_conventions_are_told_and_keep_numbers_apart(write: Write, changes
 
     assert sorted(number["block"] for number in found) == [1, 2]
     assert {number["rank"] for number in found} == {None}
-    assert what_differs(studies, found)[0].startswith(said)
+    assert what_differs(studies, found)[1].startswith(said)
     page = render_comparison(studies, found)
     name, value = next(iter(changes.items()))
     assert any(f"C1, Flowers and insects · Bangla · {name} {value}" in cell for row in cells_of(page) for cell in row)
@@ -173,7 +173,7 @@ def test_other_words_under_the_same_name_are_told_and_keep_numbers_apart(write: 
     assert {number["block"] for number in found[:2]} == {1, 2}
     assert what_differs(studies, found) == [
         "SEAT, Bangla, C1: other words or templates, or ones that are not stated, in first and second. Such numbers"
-        " are not comparable, and stand in blocks of their own."
+        " are not comparable, and have rows of their own."
     ]
 
 
@@ -219,8 +219,26 @@ def test_percentages_of_both_languages_stand_in_one_table_ranked_by_their_distan
         ("hi", "a", 58.0, None, None, None),
     ]
     cells = cells_of(render_comparison(studies, found))
-    assert ["b", "one", "30.0*", "25.0 to 35.0", ".030", "51.0", "1 of 2", "1"] in cells
-    assert ["All pairs · Hindi"] in cells
+    assert ["All pairs · English", "b", "one", "30.0*", "25.0 to 35.0", ".030", "51.0", "1 of 2", "1"] in cells
+    assert ["All pairs · Hindi", "58.0*53.0 to 63.0", "–"] in cells
+
+
+def test_the_same_number_of_the_same_weights_is_ranked_once_and_languages_are_not_compared(write: Write) -> None:
+    rows: Rows = [("C1", "small", 0.2), ("C1", "large", -0.9)]
+    folders = [write(name, rows) for name in ("first", "second")]
+    for file in (folder / "results/summary.json" for folder in folders):
+        file.write_text(file.read_text("utf-8").replace('"sha256": null', '"sha256": "ab"'), "utf-8")
+    studies, found = numbers(*folders)
+    assert [(n["study"], n["model"], n["rank"], n["n_ranked"]) for n in found] == [
+        ("first, second", "large", 1, 2),
+        ("first, second", "small", 2, 2),
+    ]
+    cells = cells_of(render_comparison(studies, found))
+    assert cells[:2] == [["Category", "first, second"], ["large", "small"]]
+    assert what_differs(studies, found) == []
+    assert what_differs(*numbers(folders[0], write("third", rows, language="hi"))) == [
+        "No number of these studies is comparable with one of another study: they measure 2 languages."
+    ]
 
 
 def test_the_table_for_programs_has_a_row_for_each_number_and_no_formula(write: Write) -> None:
