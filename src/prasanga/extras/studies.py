@@ -97,7 +97,7 @@ def read_studies(paths: Sequence[str | Path]) -> list[ComparedStudy]:
             summary = read_summary(part)
             digest = hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
             if digest in found:
-                raise InputError(f"{part}: the same summary as that of {found[digest][0]}. Name each study once.")
+                raise InputError(f"{part}: the same summary as {found[digest][0]}. Name each study once.")
             found[digest] = f"{path}{language}", summary
     names = [str(summary["study"]) for _, summary in found.values()]
     return [

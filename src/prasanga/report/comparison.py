@@ -92,7 +92,7 @@ def read_published(folder: str | Path, paper: str) -> pl.DataFrame:
 def read_percentages(folder: str | Path, paper: str) -> pl.DataFrame:
     """Return the bias percentages that a paper prints; no rows of a paper that has none.
 
-    Bias types are in lower case, the method is `pairs`, and `model_doubt` is that of `read_published`.
+    Bias types are in lower case, the method is `pairs`, and `model_doubt` comes from `read_published`.
 
     Raises:
         InputError: the file is not as it should be.
@@ -118,10 +118,10 @@ def printed_at(table: str) -> str:
 
 
 def match_models(models: Mapping[str, str], studied: Iterable[str], published: Iterable[str]) -> dict[str, str]:
-    """Return which of the paper's models each studied model stands for.
+    """Return which of the paper's models each studied model corresponds to.
 
     Args:
-        models: `comparison.models`, {name in the study: name in the paper}; any other model stands for its namesake.
+        models: `comparison.models`, {name in the study: name in the paper}; others have the same name.
         studied: names of the study's models and static vectors.
         published: names of the paper's models.
     """
@@ -211,7 +211,7 @@ def _select_estimates(method: str, table: pl.DataFrame, language: str) -> pl.Dat
 def compare_pairs(
     bias: pl.DataFrame, published: pl.DataFrame, *, models: Mapping[str, str], preset: str = "recommended"
 ) -> pl.DataFrame:
-    """Compare a study's bias percentages with those of a paper.
+    """Compare a study's bias percentages with a paper's.
 
     Args:
         bias: what `prasanga.likelihoods.bias_percentage` returns.
@@ -268,7 +268,7 @@ def compare_described(
         printed = theirs.drop_nulls("value").rename({"value": "published"})
         ours = ours.rename({"value": "measured", "language": "of"})
         rows = printed.join(ours, on=["statistic", "category", "subset"], maintain_order="left_right")
-        # shares are those of both languages, lengths of one
+        # shares are of both languages, lengths of one
         rows = rows.filter(pl.coalesce("language", "of") == pl.col("of")).sort("set", "of", maintain_order=True)
         rows = rows.with_columns(language="of", difference=pl.col("measured") - pl.col("published"))
     return name, rows.select(TABLES[name].names)
@@ -351,7 +351,7 @@ def summarize(rows: pl.DataFrame) -> list[dict[str, Any]]:
 
     Sentence pairs are grouped by language and set, over bias types without the row of all pairs.
 
-    Rows without a measured number do not count, nor, for differences and ranks, those of which only a bound is printed.
+    Rows without a measured number do not count, nor, for differences and ranks, printed bounds.
     The row of a model without doubtful cells is left out if no cell is in doubt.
     """
     is_pairs = pl.col("method") == PAIRS.name

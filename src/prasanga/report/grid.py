@@ -61,7 +61,7 @@ class TitledCategory(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """All estimates of CEAT by (category, model, segment length): primary ones (`MEAN`), and those of `lengths`."""
+    """All estimates of CEAT by (category, model, segment length): primary ones (`MEAN`), and at each length."""
 
     categories: tuple[TitledCategory, ...]
     models: tuple[str, ...]
@@ -81,7 +81,7 @@ class Grid:
         return [row for row in self.rows if is_primary(row)]
 
     def list_lengths(self, category: str, model: str) -> list[EstimateRow | None]:
-        """Return the estimates of a category and model: the primary one, and those of all lengths."""
+        """Return the estimates of a category and model: the primary one, and one for each length."""
         return [self.at(category, model, length) for length in (MEAN, *self.lengths)]
 
     def at(self, category: str, model: str, length: str) -> EstimateRow | None:
@@ -121,7 +121,7 @@ def select_primary(estimates: pl.DataFrame) -> pl.DataFrame:
 
 
 def split_draws(ceat: pl.DataFrame) -> pl.DataFrame:
-    """Return the estimates of CEAT with those of random draws as rows of their own below, as papers print them.
+    """Return the estimates of CEAT, then the estimates with random draws as rows of their own, as papers print them.
 
     These have the effect, its standard error and p over draws; intervals and p of words do not depend on draws.
     """
@@ -136,7 +136,7 @@ def split_draws(ceat: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Return whether a cell holds a number that can be shown: not null, not NaN, not infinite."""
+    """Return whether a cell is a number that can be shown: not null, NaN or infinite."""
     return isinstance(value, int | float) and math.isfinite(value)
 
 

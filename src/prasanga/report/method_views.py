@@ -105,7 +105,7 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
 
 
 def _heat_sheet(ceat: Grid) -> Sheet:
-    """Return the heat table: of each model the primary estimates, and those of all lengths."""
+    """Return the heat table: for each model the primary estimates and the estimates at all lengths."""
     places, rows = list(product(ceat.models, (grid.MEAN, *ceat.lengths))), []
     for category in ceat.categories:
         label = html(
@@ -300,7 +300,7 @@ def pairs(results: Results, *, texts: bool) -> Section | None:
         "pairs",
         about,
         findings=findings.findings_of_pairs(bias),
-        widget=html('<div class="beside">{}</div>', heats),
+        widget=html('<div class="abreast">{}</div>', heats),
         figures=figure_of(results, "score_differences"),
         parts=[*detectable, fill_section("pairs_reading", reading, folded=True), *numbers, *parts],
         notes=[conventions_note(bias["conventions"].unique(maintain_order=True), note)],

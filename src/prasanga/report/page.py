@@ -1,9 +1,9 @@
-"""The page of a study: one HTML file that opens from disk and needs nothing from outside; and the files beside it.
+"""The page of a study: one HTML file that opens from disk and needs nothing from outside; and the files next to it.
 
 It shows one view at a time: an overview, one a method, one a category, and what they were made from. Without a script
-the address alone says which; printed, all of them follow each other.
+the address says which; printed, all views follow each other.
 
-Everything that comes from a study is escaped. The page holds no date and no host, and no path but those that the config
+Everything that comes from a study is escaped. The page has no date, no host and only paths that the config
 names, so that the same config and results give the same bytes. What a study has not, or not yet, is left out, and said.
 """
 
@@ -159,7 +159,7 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
     """Return the section on what the page was made from; `made_from` is its record (`prasanga.base.results`)."""
     inputs, versions = (json.loads(made_from.get(key) or "{}") for key in ("inputs", "versions"))
     rows = [tuple(html("<code>{}</code>", text) for text in file) for file in inputs.items()]
-    title = f"Digests of the {len(inputs)} files that the page was made from"
+    title = f"Digests of the {len(inputs)} input files of this page"
     fingerprint = html("<code>{}</code>", made_from.get("fingerprint", "not stated"))
     record = {"Study": str(config["study"]), "Seed": str(config["seed"]), "Fingerprint": fingerprint, **versions}
     parts = fold_table(title, "digests", rows)
@@ -168,13 +168,13 @@ def making(config: Mapping[str, Any], made_from: Mapping[str, str]) -> Section:
 
 def references(results: Results) -> Section:
     """Return the section of the publications that are to be cited."""
-    text = "Whoever publishes numbers made this way should cite the papers whose methods they are."
+    text = "If you publish numbers from this page, cite the papers of their methods."
     found = summary.find_wording("publications", results.measured)
     return Section("References", "references", text=[text], items=[prose("reference", each=each) for each in found])
 
 
 # --------------------
-# Sections for a paper: the study in the layouts of the papers' tables and beside their numbers, and its figures.
+# Sections for a paper: the study in the layouts of the papers' tables, compared with their numbers, and its figures.
 
 
 OPEN = "sadhu_table4"
@@ -188,7 +188,7 @@ _FORMATS = {
 
 
 def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
-    """Return the section with the study in the layouts of the papers' tables that are beside the page, folded."""
+    """Return the section with the study in the layouts of the papers' tables, folded."""
     tables = {label: table for name, table in results.estimates.items() if (label := method_named(name).published_as)}
     if "ceat" in tables:
         n_samples = config.get("associations", {}).get("n_samples", 0)
@@ -231,7 +231,7 @@ def beside_paper(results: Results) -> Section | None:
     rows = comparison.comparison_rows(results["comparison"])
     if rows.is_empty():
         return None
-    doubts, about = comparison.list_doubts(rows), f"{len(rows):,} numbers of the paper beside this study's"
+    doubts, about = comparison.list_doubts(rows), f"{len(rows):,} numbers of the paper and of this study"
     parts = [fold("All rows", about, sheets=[comparison.rows_sheet(rows)])]
     for name in (each for *_, each in comparison.DESCRIBED.values() if each in results):
         (title, *notes), table = write_notes(name), results[name]
@@ -266,7 +266,7 @@ def list_figures(config: Mapping[str, Any], results: Results) -> Section | None:
             parts.append(
                 Section(figure.label, text=about, widget=latex, files=listed, files_text="Files:", folded=True)
             )
-    text = "A click on the LaTeX selects it. The sentences on methods name the choices of this study."
+    text = "Click the LaTeX to select it. The methods sentences name the choices of this study."
     return Section("Figures to paste", "figures", text=[text], parts=parts) if parts else None
 
 
@@ -278,24 +278,24 @@ def _include_figure(name: str, paths: Sequence[str], caption: str) -> Markup:
 
 
 # --------------------
-# Files beside the page: one entry for all formats of a figure or table.
+# Files next to the page: one entry for all formats of a figure or table.
 
 
 _FOLDERS = {"figures": "Figures", "tables": "Tables", "data": "Data", "": "About the study"}
 
 
 def downloads(results: Results) -> Section:
-    """Return the section on the files beside the page."""
+    """Return the section on the files next to the page."""
     parts = [
         Section(title, items=[prose("download", name=name, files=files) for name, files in found])
         for title, found in downloads_of(results.files).items()
     ]
-    text = "All of it lies in the folder of this page, which can be packed and sent as it is."
-    return Section("Downloads", "downloads", text=[text if parts else "Nothing lies beside this page."], parts=parts)
+    text = "All files are in the folder of this page. You can pack and send it as it is."
+    return Section("Downloads", "downloads", text=[text if parts else "This page has no other files."], parts=parts)
 
 
 def downloads_of(files: Iterable[str]) -> dict[str, list[tuple[str, list[tuple[str, str]]]]]:
-    """Return the files beside the page by title of their folder: the content, and (path, format) of each of its files.
+    """Return the files next to the page by title of their folder: the content, and (path, format) of each of its files.
 
     Args:
         files: paths from the page, as `figures/settling.pdf`; those in `figures/column` are the same figures at the

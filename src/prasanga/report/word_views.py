@@ -60,7 +60,7 @@ def _list_sets(results: Results, row: EstimateRow, hits: Mapping[str, str]) -> l
     """Return each set with its words and their glosses, each a link to its sentences if there are any."""
     about, glosses = results.categories.get(row["category"]), grid.glosses_of(results.categories)
     if about is None:
-        return [(each, Markup("The words of this set are with its templates.")) for each in grid.names_of_sets(row)]
+        return [(each, Markup("The templates of this set have its words.")) for each in grid.names_of_sets(row)]
     found = []
     for each in (*about["targets"], *about["attributes"]):
         words = [(word, grid.gloss_of(word, glosses), hits.get(word)) for word in dict.fromkeys(each["stimuli"])]
@@ -73,7 +73,7 @@ def _list_sets(results: Results, row: EstimateRow, hits: Mapping[str, str]) -> l
 
 
 def text_view(config: Mapping[str, Any], results: Results) -> View:
-    """Return the view of words and texts."""
+    """Return the view of words and sentences."""
     folded = [audit(config, results), embeddings(results)]
     sections = [coverage(config, results), left_out(results)]
     return View("data", "Words and sentences", "Words and sentences", sections, folded)
@@ -164,8 +164,7 @@ def _concordance(results: Results, *, hidden: bool) -> Section:
 def words_with_hits(results: Results) -> dict[str, list[dict[str, Any]]]:
     """Return words with hits, their glosses and suffix groups, by the first word set of each.
 
-    They are those of the categories that were measured; before anything was, all words of the lexicon, those of no set
-    last.
+    Words of measured categories; if nothing was measured, all words of the lexicon, words without a set last.
     """
     drawn, glosses = set(results["concordance"]["stimulus"]), grid.glosses_of(results.categories)
     forms = results["forms"].drop_nulls("group").unique(["stimulus", "group"], maintain_order=True)
@@ -286,7 +285,7 @@ def _describe_number(
     Primary estimates are shown with the sentences of the longest fixed length.
     """
     length = row.get("segment_length")
-    # the sentences of CEAT and SEAT are those of all categories
+    # CEAT and SEAT share their sentences over all categories
     lengths = {CEAT.name: longest if length == grid.MEAN else length, SEAT.name: FILLED}
     kept_for = (method, "" if method in lengths else row["category"], str(lengths.get(method, "")))
     words = words.filter(**{name: row.get(name) for name in grid.KEY if name in words.columns})
@@ -338,7 +337,7 @@ def list_numbers_behind(
 
 
 def list_all_estimates(results: Results) -> Iterator[tuple[str, EstimateRow]]:
-    """Yield method and estimate of all methods of words; those of CEAT by length, primary ones first."""
+    """Yield method and estimate of all methods of words; CEAT by length, primary estimates first."""
     for name, table in results.estimates.items():
         rows = table.rows(named=True)
         if name == CEAT.name:

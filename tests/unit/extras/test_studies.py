@@ -264,7 +264,7 @@ def test_the_page_escapes_what_others_sent_and_loads_nothing(write: Write) -> No
 def test_studies_of_one_name_are_told_apart_by_where_they_lie(write: Write) -> None:
     old, new = write("mine", [("C1", "a", 0.2)], folder="may"), write("mine", [("C1", "a", 0.3)], folder="june")
     assert [study.label for study in read_studies([old, new])] == [f"mine ({old})", f"mine ({new})"]
-    with pytest.raises(InputError, match="the same summary as that of"):
+    with pytest.raises(InputError, match="the same summary as"):
         read_studies([old, old / "results/summary.json"])
     (old / "study.yaml").touch()
     assert {read_studies([old / name])[0].label for name in ("study.yaml", "results")} == {"mine"}

@@ -142,7 +142,7 @@ def test_a_study_without_random_copies_says_so_wherever_it_would_name_them() -> 
     summary = study_summary(config=CONFIG, results=without, made_from=MADE_FROM)
     assert summary["random_copies"] is False
     card = methods_card(config=CONFIG, summary=summary)
-    assert "| Random twins | Not compared with random copies. |" in card
+    assert "| Random copies | Not compared with random copies. |" in card
     for view in page_views(config=CONFIG, results=without, made_from=MADE_FROM):
         said = "\n".join(line for each in view.contents for line in text_of(each))
         assert not re.search(r"its (random )?twins|[Tt]wins with random weights|twins are", said), view.id

@@ -1,4 +1,4 @@
-// Data that stand in the page for its scripts, plain or as gzip in base64.
+// Data in the page for its scripts, plain or as gzip in base64.
 const pageData = {
   // What is packed, as a response that is read as text or JSON.
   unpacked(text) {
@@ -6,7 +6,7 @@ const pageData = {
     const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')));
   },
-  // What a script element of data holds.
+  // The data of a script element.
   async of(source) {
     return source.dataset.kind === 'json' ? JSON.parse(source.textContent) : this.unpacked(source.textContent).json();
   },

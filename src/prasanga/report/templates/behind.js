@@ -1,4 +1,4 @@
-// What stands behind a number: a panel with its words, their pieces and their sentences, from the data of the page.
+// The panel behind a number: its words, their pieces and their sentences, from the data of the page.
 (function () {
   'use strict';
   const dialog = document.getElementById('behind');
@@ -72,7 +72,7 @@
     });
   }
 
-  // a button and no link: the address must stay that of this number
+  // a button, not a link: the address of this number must not change
   function goTo(place, word) {
     const button = element('button', 'go-to', written('strong', '', word));
     button.type = 'button';
@@ -133,8 +133,7 @@
       const ofTargets = !found || estimate.words.some((word, place) => 'xy'.includes(estimate.roles[place]) && found[word]);
       if (!found) parts.push(element('p', 'small', data.why[estimate.method]));
       if (!ofTargets) {
-        parts.push(element('p', 'small', 'The sentences stand under the attribute words, further below: in each of them every target'
-          + ' word was scored in turn.'));
+        parts.push(element('p', 'small', 'The attribute words below have the sentences. Every target word was scored in each of them.'));
       }
       parts.push(
         element('h3', '', 'Target words'),
@@ -144,7 +143,7 @@
         element('p', 'small', `From the word most associated with ${x} down to the one most associated with ${y}.`),
         ...wordsOf(data, estimate, 'ab', !ofTargets));
     } else {
-      parts.push(element('p', '', 'The associations of single words are not there, so this page cannot show which words this number rests on.'));
+      parts.push(element('p', '', 'The associations of single words are missing, so this page cannot show the words behind this number.'));
     }
     body.replaceChildren(...parts);
   }
@@ -157,7 +156,7 @@
       if (!estimate) return;
       fill(data, estimate);
     } catch (error) {
-      title.textContent = 'What stands behind this number';
+      title.textContent = 'Behind this number';
       body.replaceChildren(element('p', '', `This cannot be shown here: ${error.message}.`));
     }
     if (!dialog.open) {

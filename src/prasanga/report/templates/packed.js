@@ -1,4 +1,4 @@
-// Parts of the page that are packed: what stands in `data-packed` is put into its place when its <details> is opened.
+// Packed parts of the page: `data-packed` is put into its place when its <details> is opened.
 (function () {
   'use strict';
 

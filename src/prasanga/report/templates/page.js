@@ -22,7 +22,7 @@
     if (target && target !== view) open(document.getElementById(then) || target);
   }
 
-  // A link may lead on to what stands packed in its target, and is there once that is unpacked.
+  // A link may lead on to a packed part of its target, which is there once it is unpacked.
   document.addEventListener('click', function (event) {
     const link = event.target instanceof Element && event.target.closest('a[href^="#"]');
     if (!link) return;

@@ -7,14 +7,14 @@
   if (!DataTable) return;
   DataTable.ext.errMode = 'throw';
 
-  // A number, or nothing: what is not there comes last in both directions.
+  // A number, or nothing: missing numbers come last in both directions.
   const ordered = (sign) => (a, b) => {
     if (a === null || b === null) return (a === null) - (b === null);
     return sign * (a - b);
   };
   const asItIs = (text) => text;
   DataTable.type('measure', { order: { pre: toNumber, asc: ordered(1), desc: ordered(-1) }, search: asItIs });
-  // A name: a number in it counts as one; it may hold what looks like markup, and a filter compares it to the letter.
+  // A name: a number in it counts as one, and a filter compares it to the letter, markup included.
   const { compare } = new Intl.Collator('en', { numeric: true });
   DataTable.type('label', { order: { pre: String, asc: compare, desc: (a, b) => compare(b, a) }, search: asItIs });
 
@@ -72,7 +72,7 @@
       layout: { topStart: 'search', topEnd: tools, bottomStart: ['pageLength', 'info'], bottomEnd: 'paging' },
       language: {
         search: 'Search',
-        lengthMenu: '_MENU_ rows a page',
+        lengthMenu: '_MENU_ rows per page',
         info: '_START_ to _END_ of _TOTAL_',
         infoEmpty: 'no rows',
         infoFiltered: '(of _MAX_)',

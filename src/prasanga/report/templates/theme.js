@@ -13,7 +13,7 @@
     // A page on disk may not be allowed to remember anything: a choice then holds until the page is closed.
   }
 
-  // The style sheets ask for the scheme (`light-dark`), that of the tables for a class.
+  // The style sheets ask for the scheme (`light-dark`), the style sheet of tables for a class.
   function apply() {
     root.style.colorScheme = choice === 'system' ? '' : choice;
     root.classList.toggle('dark', choice === 'dark' || (choice === 'system' && system.matches));
