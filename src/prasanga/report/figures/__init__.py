@@ -23,7 +23,7 @@ from prasanga.methods import TABLES
 from prasanga.report import ASSETS
 
 FOLDER = "report/figures"
-"""Where figures lie; those in its folder `column` are as wide as one column of two, others as the page."""
+"""The folder of figures; those in its folder `column` are as wide as one column of two, others as the page."""
 
 COLUMN = "column"
 _LONGEST_NAME = 120  # of what a config calls something, in the name of a file
@@ -180,8 +180,8 @@ def _match(pattern: str, name: str) -> Mapping[str, str] | None:
 # --------------------
 # Colors, here so that the page can give them a dark counterpart without a drawing library.
 #
-# The colors of models are by Okabe and Ito (2008): people with any common form of color blindness can distinguish
-# them. The yellow that vanishes on white is left out, and black comes last. Marker shapes differ as well.
+# The colors of models follow Okabe and Ito (2008): people with any common form of color blindness can distinguish
+# them. Pale ones are darker, so that a thin line has a contrast of 3:1 with white. Marker shapes differ as well.
 
 
 INK = "#22262b"
@@ -190,7 +190,7 @@ LINE = "#d9dce0"
 PAPER = "#fefefe"
 """Inside of open markers. Not quite white, so that nothing else in a figure has it."""
 
-MODELS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4b4f55")
+MODELS = ("#0072b2", "#c85600", "#00895f", "#b85f8e", "#b97f00", "#2f8fc4", "#4b4f55")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
 """Their number shares no factor with that of the colors, so that 70 models look different."""
 

@@ -1,9 +1,9 @@
-"""What figures are drawn on: their style and fonts, panels with heads, legend and note, points, and files.
+"""What figures are drawn on: their style and fonts, panels with heads and legend, points, and files.
 
 A function that draws is `drawn`: the house style is in force, and text is measured with its fonts. `lay_out` returns
-panels that matplotlib's constrained layout keeps apart, and `draw_points` draws points with their intervals in one;
-`draw_categories` has one panel per category, in the study's order, so that a category or a model looks the same in each
-figure. The same table gives the same bytes.
+panels that matplotlib's constrained layout keeps apart, and `draw_points` draws points with their intervals in one.
+`draw_categories` has one panel per category, in the study's order, so a category or a model looks the same in each
+figure; `draw_rows` has named rows. The same table gives the same bytes.
 
 Letters that DejaVu Sans lacks come from the fonts for Bangla and Hindi, which are shipped with the package.
 """
@@ -39,7 +39,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 from prasanga.base.io import read_document, replacing
 from prasanga.report import ASSETS
-from prasanga.report.figures import COLUMN, MARKERS, MODELS, MUTED, PAPER
+from prasanga.report.figures import COLUMN, MARKERS, MODELS, MUTED, PAPER, figure_named
 from prasanga.report.grid import Grid
 from prasanga.schema import read_table
 
@@ -55,11 +55,17 @@ SIZES: dict[str, dict[str, float]] = {
 }
 """By width: fonts, markers and lines in points; the height of a panel in inches."""
 
-COLUMNS = 3
-"""Panels side by side, at most."""
+COLUMNS = {"column": 3, "page": 4}
+"""Panels side by side, at most, by width."""
+
+THICK = 2.6
+"""How much thicker a line is where an effect has settled."""
+
+DOTS = 300
+"""Dots per inch of PNG."""
 
 NOTE = 0.92
-"""Size of notes and second lines relative to other text: 5.5 points at column width, and not less."""
+"""Size of second lines relative to other text: 5.5 points at column width, and not less."""
 
 SCRIPTS = ("Bengali", "Devanagari")
 """The scripts of Bangla and Hindi as Unicode calls them."""
@@ -67,7 +73,6 @@ SCRIPTS = ("Bengali", "Devanagari")
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 _PADS: dict[str, Any] = {"w_pad": 3 / 72, "h_pad": 2 / 72, "wspace": 0.01, "hspace": 0.0}
 _ROUND = [1, 2, 2.5, 5, 10]
-_PALE = 0.3
 _UPRIGHT = 4  # of more lengths the labels are upright
 
 
@@ -139,11 +144,12 @@ def look(number: int, sizes: Mapping[str, float], share: float = 1.0) -> dict[st
 def draw_points(
     panel: Any, rows: pl.DataFrame, style: Mapping[str, Any], *, joined: bool = False, upright: bool = True
 ) -> None:
-    """Draw points, and their intervals as pale bars.
+    """Draw points, and their intervals as thin bars of the same color.
 
     Args:
         panel: where to draw.
-        rows: `x` and `y`; `low` and `high` for intervals; `is_open` where some markers are open.
+        rows: `x` and `y`; `low` and `high` for intervals; `is_open` where some markers are open; `is_settled` where the
+            line is thick.
         style: of the points, from `look`.
         joined: whether a line joins them; it has a gap where `y` is null.
         upright: whether intervals are along the vertical axis.
@@ -151,9 +157,13 @@ def draw_points(
     if "low" in rows.columns:
         bars = rows.drop_nulls(["low", "high"])
         draw, place = (panel.vlines, bars["x"]) if upright else (panel.hlines, bars["y"])
-        draw(place, bars["low"], bars["high"], color=style["color"], linewidth=style["linewidth"] * 1.8, alpha=_PALE)
+        draw(place, bars["low"], bars["high"], color=style["color"], linewidth=style["linewidth"] * 0.8)
     if joined:
-        panel.plot(rows["x"], rows["y"], **{**style, "marker": "", "linestyle": "-", "zorder": 2.5})
+        line = {**style, "marker": "", "linestyle": "-", "zorder": 2.5}
+        panel.plot(rows["x"], rows["y"], **line)
+        if "is_settled" in rows.columns:
+            settled = rows.select(pl.when("is_settled").then("y"))["y"]
+            panel.plot(rows["x"], settled, **{**line, "linewidth": THICK * style["linewidth"]})
     is_open = rows["is_open"] if "is_open" in rows.columns else pl.repeat(value=False, n=len(rows), eager=True)
     for points, face in ((rows.filter(~is_open), style["color"]), (rows.filter(is_open), PAPER)):
         if len(points):
@@ -184,6 +194,12 @@ def room_of(width: Width, across: int, left: float | None = None) -> float:
     return (WIDTHS[width] * 72 - (font * 4.6 if left is None else left)) / across - font
 
 
+def panels_across(n_panels: int, most: int) -> int:
+    """Return how many panels go side by side: full rows if possible, so 4 are in one row or in two, never 3 + 1."""
+    full = (n for n in range(min(most, n_panels), 1, -1) if n_panels % n == 0 and n_panels <= 5 * n)
+    return next(full, math.ceil(n_panels / math.ceil(n_panels / most)))
+
+
 def lay_out(
     width: Width,
     *,
@@ -191,53 +207,53 @@ def lay_out(
     across: int,
     labels: tuple[str, str],
     keys: Sequence[Any],
-    note: str = "",
     panel: float | None = None,
     left: float | None = None,
     **shared: Any,
 ) -> tuple[Figure, list[Any]]:
-    """Return a figure that is as high as its panels, legend and note need, and its panels by row.
+    """Return a figure that is as high as its panels and legend need, and its panels by row.
 
     Args:
         width: "column" or "page".
         heads: one entry per panel: its title, and texts below the title, each in a line or two.
         across: panels side by side, at most.
-        labels: of the horizontal and of the vertical axis; "" for an axis without.
+        labels: of the horizontal axis, below each panel of the last row or, if too long, once; and of the vertical one.
         keys: handles for the legend, in as many columns as fit. Long labels are shortened.
-        note: sentences below the panels, on what the caption cannot know.
         panel: height of a panel in inches, None for the usual one.
         left: room for the ticks and the label of the vertical axis in points, None for ticks that are numbers.
         shared: arguments of `Figure.subplots`; by default panels share both axes, with labels at the outer ones only.
     """
     inches, sizes, n_panels = WIDTHS[width], SIZES[width], len(heads)
-    font, title, n_columns = sizes["font"], sizes["title"], min(across, n_panels)
+    font, title, n_columns = sizes["font"], sizes["title"], panels_across(n_panels, across)
     room, n_rows = room_of(width, n_columns, left), math.ceil(n_panels / n_columns)
-    below = [[line for text in texts for line in _fold(text, title * NOTE, room)] for _, *texts in heads]
-    lines = wrapped(note, font * NOTE, inches * 72 - font) if note else []
+    below = [[line for text in texts for line in fold(text, title * NOTE, room)] for _, *texts in heads]
     for key in keys:
         key.set_label(shortened(str(key.get_label()), font, inches * 72 - 5 * font))
     widths = [width_of(key.get_label(), font) + 4.8 * font for key in keys]  # with a handle and the room next to it
     columns = len(keys) if sum(widths) <= inches * 72 else max(1, int(inches * 72 / max(widths)))
-    n_lines = math.ceil(len(keys) / max(1, columns)) * 1.4 + len(lines) * 1.1 + 3.5
+    n_lines = math.ceil(len(keys) / max(1, columns)) * 1.4 + 3.5
     head = title * (1.4 + 1.1 * max(map(len, below)))
-    figure = Figure((inches, (n_lines * font + n_rows * (head + font * 1.8)) / 72 + n_rows * (panel or sizes["panel"])))
+    high = (n_lines * font + n_rows * (head + font * 1.8)) / 72 + n_rows * (panel or sizes["panel"])
+    figure = Figure((inches, high), dpi=DOTS)  # hinted letters are as wide as they will be
     FigureCanvasAgg(figure)
     panels: list[Any] = list(
         figure.subplots(n_rows, n_columns, squeeze=False, **{"sharex": True, "sharey": True, **shared}).flat
     )
+    is_short = width_of(labels[0], font) <= room
     for number, axes in enumerate(panels):
         axes.set_visible(number < n_panels)
         axes.tick_params(labelsize=font)  # ticks are made when a figure is drawn, in the style in force at that time
-        if shared.get("sharex", True):  # panels above an empty place keep their labels
-            axes.tick_params(axis="x", labelbottom=number + n_columns >= n_panels)
+        is_last = number + n_columns >= n_panels  # so is a panel above an empty place
+        if shared.get("sharex", True):
+            axes.tick_params(axis="x", labelbottom=is_last)
+        axes.set_xlabel(labels[0] if is_last and is_short else "")
     small = {"fontsize": title * NOTE, "linespacing": 1.1, "textcoords": "offset points", "xycoords": "axes fraction"}
     for axes, (name, *_), under in zip(panels, heads, below, strict=False):
         name = shortened(name, title, room, bold=True)
         axes.set_title(name, fontsize=title, pad=4 + len(under) * title * NOTE * 1.15)
         axes.annotate("\n".join(under), (0, 1), (0, 3), **small)
-    panels[(n_rows - 1) * n_columns].set_xlabel(labels[0], loc="left")
     figure.supylabel(labels[1], fontsize=font)
-    figure.supxlabel("\n".join(lines), fontsize=font * NOTE, color=MUTED)
+    figure.supxlabel("" if is_short else labels[0], fontsize=font)
     if keys:
         figure.legend(handles=keys, ncols=columns, loc="outside upper center", borderaxespad=0.5, borderpad=0)
     return figure, panels
@@ -260,14 +276,15 @@ def draw_categories(
         rows: category, model, and the columns of `draw_points`.
         labels: of the horizontal and of the vertical axis.
         keys: handles for the legend, after the models'.
-        of_draws: whether the horizontal axis has numbers of draws; otherwise it has the grid's lengths, from 0 on.
+        of_draws: whether the horizontal axis has numbers of draws; otherwise it has the grid's lengths, from 0 to the
+            last one with a row.
     """
-    sizes, n_models, n_lengths = SIZES[width], len(grid.models), len(grid.lengths)
+    sizes, n_models, n_lengths = SIZES[width], len(grid.models), int(rows["x"].max() or 0) + 1  # type: ignore[arg-type]
     looks = [look(number, sizes) for number in range(n_models)]
     figure, panels = lay_out(
         width,
         heads=[(each.name, each.targets, each.attributes) for each in grid.categories],
-        across=min(COLUMNS, len(grid.categories)),
+        across=COLUMNS[width],
         labels=labels,
         keys=[*(handle(name, **{**looks[i], "linestyle": "-"}) for i, name in enumerate(grid.models)), *keys],
     )
@@ -276,7 +293,7 @@ def draw_categories(
         panels[0].set_xscale("log")
         panels[0].xaxis.set_major_formatter("{x:,.0f}")
     else:
-        panels[0].set_xticks(range(n_lengths), grid.lengths)
+        panels[0].set_xticks(range(n_lengths), grid.lengths[:n_lengths])
         panels[0].set_xlim(-0.45, n_lengths - 0.55)
     panels[0].xaxis.set_minor_locator(NullLocator())
     places = rows.select(pl.col("x").unique().sort())
@@ -293,6 +310,45 @@ def draw_categories(
         if not any(np.isfinite(line.get_ydata()).any() for line in panel.lines):
             panel.text(0.5, 0.62, "nothing to draw", transform=panel.transAxes, ha="center", color=MUTED)
         panel.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
+    return figure, panels
+
+
+def draw_rows(
+    parts: Sequence[tuple[Sequence[str], Sequence[str], pl.DataFrame]],
+    looks: Mapping[str, dict[str, Any]],
+    width: Width,
+    *,
+    across: int,
+    labels: tuple[str, str],
+    left: float,
+    height: float = 1.0,
+    keys: Sequence[Any] = (),
+) -> tuple[Figure, list[Any]]:
+    """Return a figure with points in rows with names, from the top down, and its panels.
+
+    `parts` are head, names of the rows, and points (series, and the columns of `draw_points`) of each panel; `height`
+    is that of a row in lines of text; panels below each other are as high as their rows.
+    """
+    sizes, rows = SIZES[width], [len(names) for _, names, _ in parts]
+    figure, panels = lay_out(
+        width,
+        heads=[head for head, *_ in parts],
+        across=across,
+        panel=((sum(rows) / len(rows) if across == 1 else max(rows)) * height + 1) * 1.4 * sizes["font"] / 72,
+        left=left,
+        labels=labels,
+        keys=[*(handle(name, **style) for name, style in looks.items()), *keys],
+        sharey=across > 1 and all(names == parts[0][1] for _, names, _ in parts),
+        height_ratios=rows if across == 1 else None,
+    )
+    for panel, (_, names, points) in zip(panels, parts, strict=False):
+        panel.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
+        for name, style in looks.items():
+            draw_points(panel, points.filter(series=name), style, upright=False)
+        panel.set_yticks(range(len(names)), names)
+        panel.set_ylim((len(names) if across == 1 else max(rows)) - 0.5, -0.5)
+        panel.grid(axis="y")
+    few_ticks(panels[0].xaxis, most=5)
     return figure, panels
 
 
@@ -329,7 +385,7 @@ def wrapped(text: str, size: float, room: float) -> list[str]:
     return lines
 
 
-def _fold(text: str, size: float, room: float) -> list[str]:
+def fold(text: str, size: float, room: float) -> list[str]:
     """Return a text in one line, or in two where that is wider than `room`, each shortened to it."""
     parts = [text] if width_of(text, size) <= room else re.split(r"(?<=/)|(?<=[,;:]) | (?=\()", text, maxsplit=1)
     return [shortened(part, size, room) for part in parts if part]
@@ -368,29 +424,30 @@ def draw_figure(
 
 
 def save_figure(figure: Figure, path: str | Path, *, made_from: str = "") -> None:
-    """Write a figure as SVG, PDF or PNG (300 dots an inch), by the ending of `path`, whole or not at all.
+    """Write a figure as SVG, PDF or PNG, by the ending of `path`, whole or not at all.
 
-    `made_from` says what the figure was made from, and is kept in the file's metadata. No date goes in.
+    The file's metadata have its title, its caption, and what it was made from (`made_from`), but no date.
     """
     path = Path(path)
+    title, caption = (shown.label, shown.caption) if (shown := figure_named(path.stem)) else (path.stem, "")
     metadata: dict[str, dict[str, str | None]] = {
-        ".svg": {"Date": None, "Source": made_from or None},
-        ".pdf": {"CreationDate": None, "Subject": made_from or None},
-        ".png": {"Source": made_from} if made_from else {},
+        ".svg": {"Title": title, "Description": caption, "Source": made_from, "Date": None},
+        ".pdf": {"Title": title, "Subject": caption, "Keywords": made_from, "CreationDate": None},
+        ".png": {"Title": title, "Description": caption, "Source": made_from},
     }
     is_png = path.suffix == ".png"
     more: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if is_png else {}  # quicker than the usual 6
-    # Text is drawn as paths in PDF too: with its font embedded, matplotlib 3.11 misplaces what follows a joiner
-    # (বাঙ্‌লা), and takes half a second to cut the font. The other formats have no fonts in them.
-    effects: list[Any] = [Normal()] if path.suffix == ".pdf" else []
-    with style_context(["default", STYLE, {"path.effects": effects}]), replacing(path) as temporary:
+    with style_context(["default", STYLE]), replacing(path) as temporary:
         for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
             axis.get_ticklabels()  # these have their text once they are asked for
         for text in figure.findobj(Text):
-            text.set_path_effects(effects)
+            # In PDF, Latin text is text. Other scripts are outlines: with an embedded font, matplotlib 3.11 misplaces
+            # what follows a joiner (বাঙ্‌লা).
+            is_outline = path.suffix == ".pdf" and regex.search(r"[^\p{Latin}\p{Common}]", text.get_text())
+            text.set_path_effects([Normal()] if is_outline else [])
         facecolor = "white" if is_png else "none"
         figure.savefig(
-            temporary, format=path.suffix[1:], dpi=300, facecolor=facecolor, metadata=metadata[path.suffix], **more
+            temporary, format=path.suffix[1:], dpi=DOTS, facecolor=facecolor, metadata=metadata[path.suffix], **more
         )
 
 

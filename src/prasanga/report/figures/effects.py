@@ -1,9 +1,9 @@
 """The figures of effects: by context length and number of draws, by word, by method, against a paper.
 
 Figure 1 of Sadhu et al. (2024) shows significant effects only; `plot_effect_by_length` does so if asked. In
-`plot_convergence` and `plot_settling` a marker is filled where the effect has settled: from there on it stays within
-the band around the last one. `plot_scales` shows the effect if the vectors' mean is removed or their dimensions are
-standardized (Timkey and van Schijndel 2021).
+`plot_convergence` and `plot_settling` the line is thick where the effect has settled: from there on it stays within the
+band around the last one. In all figures a marker is filled if an association was found. `plot_scales` shows the effect
+if the vectors' mean is removed or their dimensions are standardized (Timkey and van Schijndel 2021).
 """
 
 from __future__ import annotations
@@ -58,9 +58,29 @@ def _with_room(rows: pl.DataFrame, *others: float) -> tuple[float, float]:
     return canvas.widen([0.0, *others, *rows["y"].drop_nulls(), *ends.drop_nulls()], 0.05)
 
 
+def _open_unless_found(rows: pl.DataFrame, ceat: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of CEAT with `is_open`: lengths are not tested, so a category and model share what was found."""
+    place = ["category", "model"]
+    found = tables.select_primary(ceat).filter("is_found").select(*place, is_open=pl.lit(value=False))
+    return rows.join(found, on=place, how="left", maintain_order="left").with_columns(
+        pl.col("is_open").fill_null(value=True)
+    )
+
+
+def _keys_of_found(width: Width) -> list[Any]:
+    """Return the handles of the markers and the interval for the legend."""
+    dot = {**look(0, SIZES[width]), "color": MUTED}
+    bar = {**dot, "marker": "|", "markersize": SIZES[width]["font"], "markeredgewidth": SIZES[width]["line"] * 0.8}
+    return [
+        handle("association found", **dot),
+        handle("not found", **dot, markerfacecolor=PAPER),
+        handle("95% interval", **bar),
+    ]
+
+
 @canvas.drawn
 def plot_effect_by_length(ceat: pl.DataFrame, *, alpha: float | None = None, width: Width = "page") -> Figure:
-    """Plot effect size against segment length, one panel per category, with 95% intervals over words as pale bars.
+    """Plot effect size against segment length, one panel per category, with 95% intervals over words as bars.
 
     Args:
         ceat: the table of estimates.
@@ -69,16 +89,13 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, alpha: float | None = None, wid
     """
     grid = grid_of(ceat)
     kept = ceat if alpha is None else ceat.filter(pl.col("p_draws") <= alpha)
-    few = [bool(tables.few_words(row)) for row in kept.iter_rows(named=True)]
-    rows = kept.with_columns(
-        **_finite(**_NUMBERS), is_open=pl.Series(few, dtype=pl.Boolean), x=_place("segment_length", grid.lengths)
-    ).drop_nulls("x")
+    rows = kept.with_columns(**_finite(**_NUMBERS), x=_place("segment_length", grid.lengths)).drop_nulls("x")
     figure, panels = canvas.draw_categories(
         grid,
         width,
-        rows,
+        _open_unless_found(rows, ceat),
         labels=("segment length (words)", "effect size (CEAT)"),
-        keys=[Patch(facecolor=MUTED, alpha=0.3, linewidth=0, label="95% interval")],
+        keys=_keys_of_found(width),
     )
     panels[0].set_ylim(_with_room(rows))
     return figure
@@ -105,14 +122,14 @@ def plot_convergence(ceat: pl.DataFrame, convergence: pl.DataFrame, *, band: flo
     last = pl.col("y").drop_nulls().last()
     is_beyond = ((pl.col("y") - last).abs() > band).fill_null(value=False)
     shown = shown.with_columns(
-        last=last.over("category", "model"), is_open=is_beyond.cum_max(reverse=True).over("category", "model")
+        last=last.over("category", "model"), is_settled=~is_beyond.cum_max(reverse=True).over("category", "model")
     )
     figure, panels = canvas.draw_categories(
         grid,
         width,
-        shown,
+        _open_unless_found(shown, ceat),
         labels=("number of draws", f"effect size (CEAT, {length} words)"),
-        keys=_band_keys(width, f"within {band:g} of the effect of all draws"),
+        keys=_band_keys(width, f"within ±{band:g} of all draws"),
         of_draws=True,
     )
     for panel, category in zip(panels, grid.categories, strict=False):
@@ -150,14 +167,14 @@ def plot_settling(
     longest = cells.select(*place, "settled", length="longest", y=0.0)
     x = _place("length", grid.lengths)
     rows = pl.concat([distances, longest], how="diagonal").with_columns(
-        x=x, is_open=x < _place("settled", grid.lengths)
+        x=x, is_settled=x >= _place("settled", grid.lengths)
     )
     figure, panels = canvas.draw_categories(
         grid,
         width,
-        rows,
-        labels=("segment length (words)", "distance to the longest"),
-        keys=_band_keys(width, f"within {band:g} of the effect at the longest"),
+        _open_unless_found(rows, ceat),
+        labels=("segment length (words)", f"difference from {' or '.join(cells['longest'].unique())} words"),
+        keys=_band_keys(width, f"within ±{band:g}"),
     )
     for panel in panels:
         panel.axhspan(-band, band, color=LINE, alpha=0.6, linewidth=0, zorder=0.5)
@@ -166,13 +183,9 @@ def plot_settling(
 
 
 def _band_keys(width: Width, band: str) -> list[Any]:
-    """Return the handles of the band and of the markers for the legend."""
-    dot = {**look(0, SIZES[width]), "color": MUTED}
-    return [
-        Patch(color=LINE, label=band),
-        handle("stays there", **dot),
-        handle("not yet", **dot, markerfacecolor=PAPER),
-    ]
+    """Return the handles of the band, of settled effects and of the markers for the legend."""
+    thick = handle("stays there", color=MUTED, linewidth=canvas.THICK * SIZES[width]["line"])
+    return [Patch(color=LINE, label=band), thick, *_keys_of_found(width)[:2]]
 
 
 # --------------------
@@ -188,7 +201,8 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
         width: "column" (3.3 in) or "page" (6.8 in).
     """
     grid = grid_of(ceat)
-    points = ceat.with_columns(**_finite(x="effect_size", y="effect_random")).drop_nulls(["x", "y"])
+    points = _open_unless_found(ceat, ceat).with_columns(**_finite(x="effect_size", y="effect_random"))
+    points = points.drop_nulls(["x", "y"])
     points = points.with_columns(distance=(pl.col("y") - pl.col("x")).abs())
     parts = [(length, part) for length in grid.lengths if len(part := points.filter(segment_length=length))]
     if not parts:
@@ -213,20 +227,18 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
 
     Args:
         table: rows of `prasanga.report.comparison`, also as read from CSV. A row without a measured number, or of which
-            the paper prints only a bound, is not drawn and counted in the note.
+            the paper prints only a bound, is not drawn.
         width: "column" (3.3 in) or "page" (6.8 in).
     """
     rows = comparison_rows(table)
     by_type = rows.filter((pl.col("method") != PAIRS.name) | (pl.col("category") != OVERALL))
     # the row over all pairs repeats the bias types, and their agreement leaves it out as well
     rows = by_type if len(by_type) else rows
-    points = rows.with_columns(
-        **_finite(x="published", y="measured", low="ci_low", high="ci_high"), is_open=pl.col("doubt").is_not_null()
-    ).filter(pl.col("x").is_not_null() & pl.col("y").is_not_null() & (pl.col("bound").fill_null("") == ""))
+    points = rows.with_columns(**_finite(x="published", y="measured", low="ci_low", high="ci_high")).filter(
+        pl.col("x").is_not_null() & pl.col("y").is_not_null() & (pl.col("bound").fill_null("") == "")
+    )
     if points.is_empty():
         raise NothingToDrawError("no row of the comparison has a number of both.")
-    missing = len(rows) - len(points)
-    rest = f"Not drawn: {missing} of {len(rows)} rows, without a number of both." if missing else ""
     return _plot_equality(
         [
             (_head_of_method(method, part), part, 50.0 if method == PAIRS.name else 0.0)
@@ -235,7 +247,6 @@ def plot_published(table: pl.DataFrame, *, width: Width = "page") -> Figure:
         points["model"].unique(maintain_order=True),
         width,
         labels=("published", "measured"),
-        note=rest,
     )
 
 
@@ -251,7 +262,6 @@ def _plot_equality(
     width: Width,
     *,
     labels: tuple[str, str],
-    note: str = "",
 ) -> Figure:
     """Plot two numbers of each estimate, the line on which they are the same, and thin lines where there is no bias.
 
@@ -259,15 +269,16 @@ def _plot_equality(
     """
     sizes, looks = SIZES[width], {model: look(number, SIZES[width], 0.9) for number, model in enumerate(models)}
     drawn = {model for _, points, _ in parts for model in points["model"]}
-    across = min(len(parts), 2 if width == "column" else 3)
+    across = canvas.panels_across(len(parts), canvas.COLUMNS[width])
+    left = across * 4.6 * sizes["font"]  # each panel has ticks of its own
     figure, panels = canvas.lay_out(
         width,
         heads=[head for head, *_ in parts],
         across=across,
-        panel=min(canvas.room_of(width, max(across, 2)) / 72, sizes["panel"] * 1.5),
+        panel=min(canvas.room_of(width, max(across, 2), left) / 72, sizes["panel"] * 1.5),
+        left=left,
         labels=labels,
         keys=[handle(model, **style) for model, style in looks.items() if model in drawn],
-        note=note,
         sharex=False,
         sharey=False,
     )
@@ -298,14 +309,20 @@ def plot_scales(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
         width: "column" (3.3 in) or "page" (6.8 in).
     """
     shown = tables.select_primary(ceat).with_columns(**_finite(**dict(zip(SCALES, SCALES, strict=True))))
-    points = shown.unpivot(tuple(SCALES), index=("model", "category"), variable_name="series", value_name="x")
+    kept = ("model", "category", "category_title")
+    points = shown.unpivot(tuple(SCALES), index=kept, variable_name="series", value_name="x")
     rows = points.rename({"model": "panel"}).with_columns(pl.col("series").replace(SCALES))
-    return _plot_by_category(rows, SCALES.values(), width)
+    looks = {name: look(number, SIZES[width], 0.8) for number, name in enumerate(SCALES.values())}
+    for style, marker in zip(looks.values(), ("|", "x", "+"), strict=True):  # no marker here is filled or open
+        style |= {"marker": marker, "markersize": SIZES[width]["marker"] * 1.4, "markeredgewidth": SIZES[width]["line"]}
+    return _plot_by_category(rows, looks, width)
 
 
 @canvas.drawn
 def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
     """Plot the effect of each category by each method, with its interval; one panel per method, one series per model.
+
+    Panels have the categories of their method, and are side by side if these are the same.
 
     Args:
         methods: estimates from `prasanga.report.comparison.side_by_side`, also as read from CSV.
@@ -314,68 +331,47 @@ def plot_methods(methods: pl.DataFrame, *, width: Width = "page") -> Figure:
     rows = methods.with_columns(
         **_finite(x="effect_size", low="ci_low", high="ci_high"),
         panel=pl.col("method").replace(METHODS),
-        is_open=pl.col("few_words").cast(pl.String).fill_null("") != "",
+        is_open=~pl.col("is_found"),
         series="model",
     )
-    return _plot_by_category(rows, rows["series"].unique(maintain_order=True), width)
+    looks = {name: look(n, SIZES[width], 0.8) for n, name in enumerate(rows["series"].unique(maintain_order=True))}
+    return _plot_by_category(rows, looks, width, _keys_of_found(width))
 
 
-def _plot_by_category(rows: pl.DataFrame, series: Iterable[str], width: Width) -> Figure:
-    """Plot effects by category, one panel for each `panel`; series have a color and a marker each, and a place.
+def _plot_by_category(
+    rows: pl.DataFrame, looks: Mapping[str, dict[str, Any]], width: Width, keys: Sequence[Any] = ()
+) -> Figure:
+    """Plot effects by category, one panel for each `panel`; series have their look, and a place within the category.
 
-    `rows` have panel, category, series, and the columns of `draw_points` without `y`.
+    `rows` have panel, category, category_title, series, and the columns of `draw_points` without `y`.
     """
     rows = rows.drop_nulls("x")
     if rows.is_empty():
         raise NothingToDrawError("there is no estimate with a number.")
-    names, categories = list(series), sorted(set(rows["category"]), key=natural_order)
-    aside = (_place("series", names) + 0.5) / len(names) - 0.5
-    rows = rows.with_columns(y=_place("category", categories) + 0.8 * aside)
-    parts = rows.partition_by("panel", maintain_order=True)
-    return _plot_rows(
-        [((part["panel"][0],), categories, part) for part in parts],
-        {name: look(number, SIZES[width], 0.8) for number, name in enumerate(names)},
-        width,
-        across={"column": 2, "page": 4}[width],
-        height=max(1, len(names) / 4) * 1.4,
-        labels=("effect size", "category"),
+    font, wide, titles = (
+        SIZES[width]["font"],
+        WIDTHS[width] * 72,
+        dict(rows.select("category", "category_title").rows()),
     )
-
-
-def _plot_rows(
-    parts: Sequence[tuple[tuple[str], Sequence[str], pl.DataFrame]],
-    looks: Mapping[str, dict[str, Any]],
-    width: Width,
-    *,
-    across: int,
-    labels: tuple[str, str],
-    height: float = 1.0,
-    left: float | None = None,
-) -> Figure:
-    """Plot points in rows with names, from the top down.
-
-    `parts` are head, names of the rows, and points (series, and the columns of `draw_points`) of each panel; `height`
-    is that of a row in lines of text.
-    """
-    sizes, n_rows = SIZES[width], max(len(names) for _, names, _ in parts)
-    figure, panels = canvas.lay_out(
+    names = {name: f"{name}  {title}" if title != name else name for name, title in titles.items()}
+    beside = min(wide * 0.45, max(canvas.width_of(name, font) for name in names.values()))
+    labels = {name: canvas.fold(text, font, beside) for name, text in names.items()}
+    aside, parts = (_place("series", list(looks)) + 0.5) / len(looks) - 0.5, []
+    for part in rows.partition_by("panel", maintain_order=True):
+        listed = sorted(set(part["category"]), key=natural_order)
+        points = part.with_columns(y=_place("category", listed) + 0.8 * aside)
+        parts.append(((part["panel"][0],), ["\n".join(labels[name]) for name in listed], points))
+    same = all(listed == parts[0][1] for _, listed, _ in parts)
+    figure, _ = canvas.draw_rows(
+        parts,
+        looks,
         width,
-        heads=[head for head, *_ in parts],
-        across=across,
-        panel=(n_rows * height + 1) * 1.4 * sizes["font"] / 72,
-        left=left,
-        labels=labels,
-        keys=[handle(name, **style) for name, style in looks.items()],
-        sharey=all(names == parts[0][1] for _, names, _ in parts),
+        across=canvas.COLUMNS[width] if same else 1,
+        height=max(1.2 * max(1, len(looks) / 4), 0.85 * max(map(len, labels.values()))),
+        labels=("effect size", ""),
+        left=beside + 2 * font,
+        keys=keys,
     )
-    for panel, (_, names, points) in zip(panels, parts, strict=False):
-        panel.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
-        for name, style in looks.items():
-            draw_points(panel, points.filter(series=name), style, upright=False)
-        panel.set_yticks(range(len(names)), names)
-        panel.set_ylim(n_rows - 0.5, -0.5)
-        panel.grid(axis="y")
-    canvas.few_ticks(panels[0].xaxis, most=5)
     return figure
 
 
@@ -400,7 +396,7 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
     models, mean = words["model"].unique(maintain_order=True), pl.col("value").mean()
     looks = {model: look(n, SIZES[width]) for n, model in enumerate(models) if model in table["model"]}
     a, b = (canvas.shortened(tables.title_of_set(each), font, wide * 0.28) for each in about["attributes"])
-    across, beside = (2, wide * 0.19) if width == "page" else (1, wide * 0.38)
+    across, most, glosses = *((2, wide * 0.28) if width == "page" else (1, wide * 0.45)), tables.glosses_of(categories)
     parts = []
     for role, word_set in zip("xy", about["targets"], strict=True):
         of_set = table.filter(role=role)
@@ -410,13 +406,15 @@ def plot_words(words: pl.DataFrame, categories: Mapping[str, Any], category: str
         means = of_set.group_by("model").agg(mean).with_columns(y=pl.lit(0.0))
         of_words = of_set.with_columns(y=_place("stimulus", kept) + 1).drop_nulls("y")
         points = pl.concat([means, of_words], how="diagonal").select("y", series="model", x="value")
-        names = [f"mean of {len(ranked)}", *_label_words(kept, tables.glosses_of(categories), font, beside)]
+        names = [f"mean of {len(ranked)}", *(_label_word(word, glosses, font, most) for word in kept)]
         parts.append(((f"{category}: {tables.title_of_set(word_set)}",), names, points))
-    figure = _plot_rows(parts, looks, width, across=across, labels=("", ""), left=(beside + 2 * font) * across)
-    for panel in figure.axes:
+    beside = max(canvas.width_of(name, font) for _, names, _ in parts for name in names)
+    labels = (f"← nearer to {b}      nearer to {a} →", "")
+    figure, panels = canvas.draw_rows(
+        parts, looks, width, across=across, labels=labels, left=(beside + 2 * font) * across
+    )
+    for panel in panels:
         panel.axhline(0.5, color=MUTED, linewidth=0.6, zorder=1)
-    # it may be wider than the panel, which shares its row with the words
-    figure.axes[-1].set_xlabel(f"← nearer to {b}      nearer to {a} →", loc="right")
     return figure
 
 
@@ -434,9 +432,9 @@ def _standardize_words(words: pl.DataFrame, category: str) -> pl.DataFrame:
     return once.with_columns(value=(value - value.mean().over("model")) / spread).filter(pl.col("value").is_finite())
 
 
-def _label_words(words: Iterable[str], glosses: Mapping[str, str], font: float, room: float) -> Iterable[str]:
-    """Yield the labels of words, each with its gloss."""
-    for word in words:
-        gloss = tables.gloss_of(word, glosses)[:200]
-        label = canvas.shortened(word[:200], font, room * (0.55 if gloss else 1))
-        yield f"{label} · {canvas.shortened(gloss, font, room * 0.45)}" if gloss else label
+def _label_word(word: str, glosses: Mapping[str, str], font: float, room: float) -> str:
+    """Return the label of a word, with its gloss in the room that the word leaves."""
+    gloss = tables.gloss_of(word, glosses)[:200]
+    label = canvas.shortened(word[:200], font, room * (0.55 if gloss else 1))
+    left = room - canvas.width_of(f"{label} · ", font)
+    return f"{label} · {canvas.shortened(gloss, font, left)}" if gloss else label

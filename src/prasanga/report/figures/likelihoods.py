@@ -3,7 +3,7 @@
 `plot_structures`: what their Figure 2 shows as clouds, as boxes; one panel per model, color shows the quantity and
 shade the polarity. `plot_hexbins`: prior against corrected association (Figures 2 and 11); one panel per structure and
 polarity, with the same axes in all. Hexagons show by their color how many traits they count, and each panel has its
-correlation. `plot_differences`: densities of the difference of scores, after Figures 4 and 5 of Sahoo et al. (2024).
+correlation. `plot_differences`: the difference of scores, after Figures 4 and 5 of Sahoo et al. (2024).
 The paper has one figure per language with a line for each model. Here each model may also have a panel, so that its
 lines can be told apart: languages, or bias types.
 """
@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from scipy import stats
 
+from prasanga.pairs.preferences import FEWEST_PAIRS
 from prasanga.report.figures import COUNTS, MODELS, MUTED, PAPER, canvas
 from prasanga.report.figures.canvas import SIZES, NothingToDrawError, Width, few_ticks, handle, widen
 from prasanga.report.grid import groups_of, is_number, name_of_type, natural_order, sort_types
@@ -37,9 +38,6 @@ EDGES = (1, 2, 4, 8, 16, 32)
 _FIXED = "\N{NO-BREAK SPACE}"
 
 Lines = Literal["language", "bias_type", "model"]
-
-FEWEST_DIFFERENCES = 5
-"""A density is drawn of so many differences and more: of fewer it would show the width of its own kernel."""
 
 _DASHES: tuple[Any, ...] = ("-", (0, (4, 1.4)), (0, (1.2, 1.2)), (0, (5, 1.2, 1.2, 1.2)))
 
@@ -138,7 +136,6 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
     shape = n_across, max(1, round(n_across * height * 72 / room / math.sqrt(3)))
     hexagon = {"linestyle": "none", "marker": "h", "markersize": SIZES[width]["font"], "markeredgewidth": 0}
     names = ["1", *(f"{first}\N{EN DASH}{after - 1}" for first, after in pairwise(EDGES[1:])), f"{EDGES[-1]} or more"]
-    left_out = of_model.height - known.height
     figure, panels = canvas.lay_out(
         width,
         heads=[
@@ -149,7 +146,6 @@ def plot_hexbins(traits: pl.DataFrame, *, model: str, width: Width = "page") -> 
         panel=height,
         labels=("prior association (log)", "corrected association (log)"),
         keys=[handle(name, color=color, **hexagon) for name, color in zip(names, COUNTS, strict=True)],
-        note=f"Left out: {left_out} of {len(of_model)} rows (a trait in a structure) without a score." * (left_out > 0),
     )
     norm = BoundaryNorm([*EDGES, traits.height + EDGES[-1]], len(COUNTS))
     for panel, cloud in zip(panels, clouds.values(), strict=False):
@@ -180,21 +176,24 @@ def density(differences: Numbers, points: Numbers) -> Numbers | None:
 
     The bandwidth follows Scott's rule: standard deviation by n to the -1/5.
 
-    None of fewer than `FEWEST_DIFFERENCES` differences, or of differences that are all the same.
+    None without differences, or if they are all the same.
     """
-    if differences.size < FEWEST_DIFFERENCES or np.ptp(differences) == 0:
+    if differences.size == 0 or np.ptp(differences) == 0:
         return None
     return np.asarray(stats.gaussian_kde(differences)(points), dtype=np.float64)
 
 
 @canvas.drawn
 def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", width: Width = "page") -> Figure:
-    """Plot densities of the difference of scores: stereotypical sentence minus the other.
+    """Plot the difference of scores, stereotypical sentence minus the other: densities, or dots of few pairs.
+
+    If a line is of fewer than `FEWEST_PAIRS` pairs, its density would show the width of its own kernel. Then all lines
+    are rows of dots.
 
     Args:
         differences: what `prasanga.pairs.preferences.pair_differences` returns. Pairs left out have null.
         lines: `language` has one panel per model, one line per language (of a set, where there are several), and the
-            random twin as a thin line of the same kind; `bias_type` has one panel per model and language, one line per
+            random twin in gray; `bias_type` has one panel per model and language, one line per
             bias type; `model` has one panel per language, one line per model.
         width: "column" (3.3 in) or "page" (6.8 in).
     """
@@ -217,12 +216,20 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     }[lines]
     known = known.filter(~pl.col("random_twin") | (lines == "language"))
     known = known.with_columns(above=above, below=below, line=line)
-    names, places = order[line], product(order[above], order[below])
+    names, places = order[line], list(product(order[above], order[below]))
     parts = [part for head, under in places if len(part := known.filter(above=head, below=under))]
-    sizes = SIZES[width]
-    low, high = widen([0.0, *np.quantile(own["difference"], (0.005, 0.995))], 0.15)
-    has_twins = bool(known["random_twin"].any())
-    twin: dict[str, Any] = {"linewidth": sizes["line"] * 0.5, "alpha": 0.55, "zorder": 2}
+    n_pairs = known.filter(~pl.col("random_twin")).group_by("above", "below", "line").len()["len"]
+    return (_plot_dots if n_pairs.min() < FEWEST_PAIRS else _plot_densities)(parts, names, width)  # type: ignore[operator]
+
+
+_LABELS, _COPIES = ("difference of scores (natural logarithm)", ""), "random-weight copies"
+
+
+def _plot_densities(parts: list[pl.DataFrame], names: list[str], width: Width) -> Figure:
+    """Plot a density for each line; that of a random twin, which may be far steeper, is scaled to fit."""
+    sizes, every = SIZES[width], pl.concat(parts)
+    low, high = widen([0.0, *np.quantile(every.filter(~pl.col("random_twin"))["difference"], (0.005, 0.995))], 0.15)
+    twin: dict[str, Any] = {"color": MUTED, "linewidth": sizes["line"] * 0.7, "zorder": 2}
     styles: dict[str, dict[str, Any]] = {
         name: {"color": MODELS[n % len(MODELS)], "linestyle": _DASHES[n % len(_DASHES)], "linewidth": sizes["line"]}
         for n, name in enumerate(names)
@@ -230,11 +237,11 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     figure, panels = canvas.lay_out(
         width,
         heads=[(part["above"][0] or "scores", part["below"][0] or _count_pairs(part)) for part in parts],
-        across=min(canvas.COLUMNS, len(parts)),
-        labels=("difference of scores (natural logarithm)", ""),
+        across=canvas.COLUMNS[width],
+        labels=_LABELS,
         keys=[
             *(handle(name, **style) for name, style in styles.items()),
-            *[handle("random twins", color=MUTED, **twin)] * has_twins,
+            *[handle(_COPIES, **twin)] * bool(every["random_twin"].any()),
         ],
         left=sizes["font"],
         sharey=False,
@@ -242,18 +249,64 @@ def plot_differences(differences: pl.DataFrame, *, lines: Lines = "language", wi
     points = np.linspace(low, high, 241)
     for axes, part in zip(panels, parts, strict=False):
         top = 0.0
-        for (name, style), is_twin in product(styles.items(), (False, True)):
+        for is_twin, (name, style) in product((False, True), styles.items()):
             values = part.filter(line=name, random_twin=is_twin)["difference"].to_numpy().astype(np.float64)
             heights = density(values, points)
             if heights is not None:
-                axes.plot(points, heights, **{**style, "zorder": 3, **(twin if is_twin else {})})
                 top = top if is_twin else max(top, float(heights.max()))
+                scale = min(1.0, top / float(heights.max())) if is_twin else 1.0
+                axes.plot(points, scale * heights, **{**style, "zorder": 3, **(twin if is_twin else {})})
         axes.axvline(0, color=MUTED, linewidth=0.8, zorder=1)
         axes.spines["left"].set_visible(False)
-        # a twin may be far steeper, and would press all else flat
         axes.set(ylim=(0, 1.08 * top or 1.0), yticks=[])
     few_ticks(panels[0].xaxis, most=4 if width == "column" else 5)
     panels[0].set_xlim(low, high)
+    return figure
+
+
+def _plot_dots(parts: list[pl.DataFrame], names: list[str], width: Width) -> Figure:
+    """Plot a row for each line: its pairs, the random twin's, and the mean with its 95% interval (Student's t)."""
+    sizes, drawn = SIZES[width], []
+    dot = {
+        "linestyle": "none",
+        "marker": "o",
+        "markersize": 0.7 * sizes["marker"],
+        "markeredgewidth": 0,
+        "linewidth": 0,
+    }
+    bar = {"linestyle": "none", "marker": "|", "markersize": sizes["font"], "markeredgewidth": 1.5 * sizes["line"]}
+    looks: dict[str, dict[str, Any]] = {
+        "a pair": {**dot, "color": MODELS[0]},
+        _COPIES: {**dot, "color": MUTED},
+        "mean, 95% interval": {**bar, "color": MODELS[1], "linewidth": 1.5 * sizes["line"], "zorder": 3},
+    }
+    for part in parts:
+        points: list[dict[str, Any]] = []
+        labels: list[str] = []
+        for name in (name for name in names if name in part.filter(~pl.col("random_twin"))["line"]):
+            own, twin = (part.filter(line=name, random_twin=each)["difference"].to_numpy() for each in (False, True))
+            ends = stats.t.interval(0.95, own.size - 1, own.mean(), stats.sem(own)) if own.size > 1 else (None, None)
+            series = zip(looks, (own, twin, np.array([own.mean()])), (-0.2, 0.3, 0.05), strict=True)
+            points += [{"series": each, "x": x, "y": len(labels) + aside} for each, xs, aside in series for x in xs]
+            points[-1] |= dict(zip(("low", "high"), ends, strict=True))
+            labels.append(f"{name} ({own.size})")
+        rows = pl.DataFrame(
+            points, schema={"series": pl.String, **dict.fromkeys(("x", "y", "low", "high"), pl.Float64)}
+        )
+        drawn.append(((part["above"][0] or "scores", part["below"][0]), labels, rows))
+    every = pl.concat(rows for *_, rows in drawn)
+    beside = max(canvas.width_of(label, sizes["font"]) for _, labels, _ in drawn for label in labels)
+    across = canvas.panels_across(len(parts), 2)
+    figure, panels = canvas.draw_rows(
+        drawn,
+        {name: style for name, style in looks.items() if name in every["series"]},
+        width,
+        across=across,
+        labels=_LABELS,
+        left=(min(beside, canvas.WIDTHS[width] * 24) + 2 * sizes["font"]) * across,
+        height=1.3,
+    )
+    panels[0].set_xlim(widen([0.0, *every["x"]], 0.05))
     return figure
 
 
