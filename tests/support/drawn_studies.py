@@ -76,7 +76,7 @@ def drawn_study(
         {
             **{"category": category, "category_title": f"Title of {category}", "model": model},
             **dict(zip(("target_x", "target_y", "attribute_a", "attribute_b"), sets[number % len(sets)], strict=True)),
-            **{"segment_length": length, "sample_mode": mode, "lost": [], "p_association": float(rng.uniform())},
+            **{"segment_length": length, "sample_mode": mode, "lost": [], "is_found": number % 2 == 0},
             **_estimate(effects[category, model, length] + (mode != "fixed") * rng.normal(scale=0.01), rng),
         }
         for (number, category), model, length, mode in product(enumerate(categories), models, lengths, modes)

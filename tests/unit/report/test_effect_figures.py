@@ -54,7 +54,13 @@ def tick_labels(axis: Any) -> list[str]:
 
 def joined(panel: Any, model: int = 0) -> list[float]:
     """The values that the line of a model joins."""
-    (line,) = [line for line in panel.lines if line.get_color() == MODELS[model] and line.get_linestyle() == "-"]
+    line, *_ = (line for line in panel.lines if line.get_color() == MODELS[model] and line.get_linestyle() == "-")
+    return [float(y) for y in line.get_ydata()]
+
+
+def thick(panel: Any, model: int = 0) -> list[float]:
+    """The values that the thick line of a model joins."""
+    _, line = (line for line in panel.lines if line.get_color() == MODELS[model] and line.get_linestyle() == "-")
     return [float(y) for y in line.get_ydata()]
 
 
@@ -64,7 +70,6 @@ def test_one_panel_per_category_one_line_per_model(small: pl.DataFrame) -> None:
     assert [panel.get_title(loc="left") for panel in panels] == ["C1", "C4", "C10"]
     assert [text.get_text() for text in panels[2].texts] == ["weapons/tools\npleasant/unpleasant"]
     assert joined(panels[0]) == pytest.approx([0.9, 1.0])
-    assert [y for _, y in points_of(panels[0], "o", filled=True)] == pytest.approx([0.9, 1.0])
     assert {line.get_color() for line in panels[0].lines} >= set(MODELS[:2])
     assert tick_labels(panels[0].xaxis) == ["9", ">75"]
     assert panels[0].get_ylim() == panels[2].get_ylim()
@@ -74,12 +79,10 @@ def test_one_panel_per_category_one_line_per_model(small: pl.DataFrame) -> None:
     assert [math.isnan(y) for y in joined(panels[2], 1)] == [True, False]
 
 
-def test_effects_of_few_words_are_open_and_far_intervals_are_cut(table: Table) -> None:
-    few = {"n_x": 2, "listed_x": 14}
-    rows = [("C1", "a", length, "fixed", effect) for length, effect in (("9", 0.1), ("25", 0.2), ("75", 0.3))]
-    (panel,) = plot_effect_by_length(table(rows[0], (*rows[1], few), rows[2])).axes
-    assert points_of(panel, "o", filled=False) == [(1.0, 0.2)]
-    assert points_of(panel, "o", filled=True) == [(0.0, 0.1), (2.0, 0.3)]
+def test_found_effects_are_filled_and_far_intervals_are_cut(table: Table) -> None:
+    ceat = table(*((name, "a", length, "fixed", 0.1) for name in ("C1", "C4") for length in ("9", "25")))
+    first, second = plot_effect_by_length(ceat.with_columns(is_found=pl.col("category") == "C1")).axes
+    assert points_of(first, "o", filled=True) == points_of(second, "o", filled=False) == [(0.0, 0.1), (1.0, 0.1)]
     some = [("C1", "a", "9", "fixed", 0.5, {"ci_high": 7.5}), ("C1", "b", "9", "fixed", -0.5, {"ci_low": None})]
     (panel,) = plot_effect_by_length(table(*some)).axes
     assert panel.get_ylim() == pytest.approx((-0.5 - 0.125, 2 + 0.125))
@@ -98,8 +101,8 @@ def test_effects_that_are_not_significant_are_left_out_if_asked(table: Table) ->
     ps = (("C1", "9", 0.005), ("C1", "25", 0.006), ("C4", "9", 0.5))
     ceat = table(*((category, "a", length, "fixed", 0.5, {"p_draws": p}) for category, length, p in ps))
     first, second = plot_effect_by_length(ceat, alpha=0.005).axes
-    assert len(first.get_xticks()) == 2
-    assert [line.get_ydata().tolist() for line in first.lines[:1]] == [[0.5]]
+    assert tick_labels(first.xaxis) == ["9", "25"]
+    assert joined(first) == pytest.approx([0.5, math.nan], nan_ok=True)
     assert "nothing to draw" in {text.get_text() for text in second.texts}
 
 
@@ -108,7 +111,7 @@ def ceat(table: Table) -> pl.DataFrame:
     return table(*[(c, m, length, "fixed", 0.5) for c in ("C1", "C4") for m in ("a", "b") for length in LENGTHS])
 
 
-def test_draws_are_filled_from_where_the_effect_stays(ceat: pl.DataFrame) -> None:
+def test_lines_are_thick_from_where_the_effect_stays(ceat: pl.DataFrame) -> None:
     steps = {"a": (0.9, 0.45, 0.55, 0.52, 0.5), "b": (-0.2, -0.2, -0.25, -0.2, -0.2)}
     rows = [
         ("C1", model, length, n, effect + (length == "9"))
@@ -119,9 +122,8 @@ def test_draws_are_filled_from_where_the_effect_stays(ceat: pl.DataFrame) -> Non
     names = ["category", "model", "segment_length", "n", "effect_size"]
     figure = plot_convergence(ceat, pl.DataFrame(rows, schema=names, orient="row"), band=0.0625)
     first, second = panels_of(figure)
-    assert points_of(first, "o", filled=False) == [(100, 0.9)]
-    assert points_of(first, "o", filled=True) == [(200, 0.45), (500, 0.55), (960, 0.52), (1000, 0.5)]
-    assert [x for x, _ in points_of(first, "s", filled=True)] == [100, 200, 500, 960, 1000]
+    assert thick(first) == pytest.approx([math.nan, 0.45, 0.55, 0.52, 0.5], nan_ok=True)
+    assert thick(first, 1) == [-0.2, -0.2, -0.25, -0.2, -0.2]
     bands = [(band.get_y(), band.get_y() + band.get_height()) for band in first.patches]
     assert bands == [pytest.approx((0.4375, 0.5625)), pytest.approx((-0.2625, -0.1375))]
 
@@ -146,17 +148,17 @@ def test_distances_to_the_longest_with_paired_intervals(ceat: pl.DataFrame) -> N
         cells, schema=["category", "model", "longest", "settled_length"], orient="row"
     ).with_columns(band=0.1)
     first, second = panels_of(plot_settling(ceat, differences, settling, band=0.1))
-    assert [y for _, y in points_of(first, "o", filled=False)] == [-0.4]
-    assert [y for _, y in points_of(first, "o", filled=True)] == [0.05, 0]
-    # not settled before the longest: only that one is filled. There is no effect at 25 words.
-    short, unknown = (y for _, y in points_of(first, "s", filled=False))
-    assert short == -0.02
-    assert math.isnan(unknown)
-    assert [y for _, y in points_of(first, "s", filled=True)] == [0]
+    assert joined(first) == [-0.4, 0.05, 0]
+    assert thick(first) == pytest.approx([math.nan, 0.05, 0], nan_ok=True)
+    # not settled before the longest, and without an effect at 25 words
+    assert joined(first, 1) == pytest.approx([-0.02, math.nan, 0], nan_ok=True)
+    assert thick(first, 1) == pytest.approx([math.nan, math.nan, 0], nan_ok=True)
     assert bars_of(first) == [[-0.7, -0.2], [-0.02, 0.1]]
     (band,) = first.patches
     assert (band.get_y(), band.get_y() + band.get_height()) == pytest.approx((-0.1, 0.1))
     assert tick_labels(first.xaxis) == list(LENGTHS)
+    without_last = differences.filter(second="25"), settling.with_columns(longest=pl.lit("25"))
+    assert tick_labels(plot_settling(ceat, *without_last, band=0.1).axes[0].xaxis) == ["9", "25"]
     assert "nothing to draw" in {text.get_text() for text in second.texts}
     # bars of any width do not press the lines flat
     wide = plot_settling(ceat, differences.with_columns(ci_high=pl.lit(500.0)), settling, band=0.1)
@@ -226,7 +228,7 @@ def test_words_are_sorted_within_their_set_with_their_glosses() -> None:
         ["mean of 3", "মাছি · fly", "মশা · mosquito", "উকুন · louse"],
     ]
     assert [panel.get_title(loc="left") for panel in panels_of(figure)] == ["C1: flowers", "C1: insects"]
-    assert panels_of(figure)[1].get_xlabel() == "← nearer to un pleasant      nearer to pleasant words →"
+    assert figure.get_supxlabel() == "← nearer to un pleasant      nearer to pleasant words →"
 
 
 def test_values_are_standardized_and_means_differ_by_the_effect_size() -> None:

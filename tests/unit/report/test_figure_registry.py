@@ -33,7 +33,7 @@ def test_a_study_has_the_figures_of_its_results() -> None:
         *("hexbins_bert", "hexbins_gpt_2", "methods", "published"),
     ]
     on_request = [name for name, drawing in drawings.items() if not drawing.figure.on_page]
-    assert on_request == ["effect_by_length_significant", "words_C1", "words_a_b"]
+    assert on_request == ["effect_by_length_significant"]
     assert drawings["effect_by_length_significant"].options == {"alpha": 0.005}
     assert drawings["words_a_b"].options == {"category": "a/b"}
     assert drawings["settling"].options == {"band": 0.1}

@@ -142,12 +142,13 @@ def pdf_of(figure: Figure, path: Path) -> tuple[bytes, Points]:
 
 @pytest.mark.parametrize(("word", "script"), [("বাঙ্‌লা", "bengali"), ("স্ত্রী", "bengali"), ("हिन्दी", "devanagari")])
 @pytest.mark.parametrize("tick", [False, True])
-def test_in_a_pdf_text_is_drawn_as_paths(word: str, script: str, tick: bool, tmp_path: Path) -> None:
+def test_in_a_pdf_bangla_and_hindi_are_outlines(word: str, script: str, tick: bool, tmp_path: Path) -> None:
     with house_style("page"):
         figure = Figure(figsize=(6, 2))
         if tick:
             axes = figure.add_axes((0.5, 0.2, 0.4, 0.7))
             axes.set_yticks([0.5], [word], fontsize=SIZE)
+            axes.set_xticks([])
         else:
             figure.text(0.1, 0.4, word, fontsize=SIZE)
     content, drawn = pdf_of(figure, tmp_path / "word.pdf")
@@ -159,6 +160,16 @@ def test_in_a_pdf_text_is_drawn_as_paths(word: str, script: str, tick: bool, tmp
         for start in drawn
     )
     assert best / SIZE < 0.003
+
+
+def test_in_a_pdf_latin_is_text(tmp_path: Path) -> None:
+    with house_style("page"):
+        figure = Figure(figsize=(6, 2))
+        figure.text(0.1, 0.4, "−0.5 · rose")
+    content, drawn = pdf_of(figure, tmp_path / "word.pdf")
+    assert re.findall(rb"/BaseFont /\w+\+(\w+)", content)
+    assert b"/ToUnicode" in content
+    assert len(drawn) == 5  # the edge of the figure
 
 
 @pytest.mark.parametrize("script", LETTERS)

@@ -16,10 +16,9 @@ from planted_pairs import planted_scores
 from scipy import stats
 
 from prasanga.pairs.preferences import pair_differences
-from prasanga.report.figures import COUNTS, VARIABLES
+from prasanga.report.figures import COUNTS, MUTED, VARIABLES
 from prasanga.report.figures.likelihoods import (
     EDGES,
-    FEWEST_DIFFERENCES,
     correlation,
     density,
     plot_differences,
@@ -38,10 +37,6 @@ def panels_of(figure: Any) -> list[Any]:
 def hexagons(panel: Any) -> PolyCollection:
     (found,) = [each for each in panel.collections if isinstance(each, PolyCollection)]
     return found
-
-
-def note_of(figure: Any) -> str:
-    return " ".join(figure.texts[-1].get_text().split())
 
 
 def heads_of(figure: Any) -> list[tuple[str, str]]:
@@ -109,15 +104,13 @@ def test_each_panel_has_its_correlation() -> None:
         assert said == f"r = {expected.statistic:.2f} ({low:.2f} to {high:.2f})"
 
 
-def test_rows_without_a_score_are_named() -> None:
+def test_rows_without_a_score_are_left_out() -> None:
     place = pl.int_range(pl.len())
     gone = TRAITS.with_columns(
         prior=pl.when(place == 0).then(None).when(place == 5).then(float("nan")).otherwise("prior"),
         corrected=pl.when(place == 10).then(float("inf")).otherwise("corrected"),
     )
-    figure = plot_hexbins(gone, model="bert")
-    assert note_of(figure).endswith("Left out: 3 of 900 rows (a trait in a structure) without a score.")
-    assert heads_of(figure)[0][0] == "S1, 87 positive"
+    assert heads_of(plot_hexbins(gone, model="bert"))[0][0] == "S1, 87 positive"
     empty = TRAITS.with_columns(prior=pl.when(pl.col("structure") == "S2").then(None).otherwise("prior"))
     assert "no scores" in {text.get_text() for text in panels_of(plot_hexbins(empty, model="bert"))[1].texts}
 
@@ -160,7 +153,7 @@ def test_the_density_is_a_mean_of_kernels() -> None:
     expected = np.array(slow) / (values.size * width * np.sqrt(2 * np.pi))
     assert density(values, points) == pytest.approx(expected)
     assert expected.sum() * (points[1] - points[0]) == pytest.approx(1, abs=1e-6)
-    assert density(values[: FEWEST_DIFFERENCES - 1], points) is None
+    assert density(values[:0], points) is None
     assert density(np.ones(9), points) is None
 
 
@@ -168,18 +161,19 @@ def test_one_panel_per_model_and_one_line_per_language(differences: pl.DataFrame
     figure = plot_differences(differences)
     first, second = panels_of(figure)
     assert [len(curves(first)), len(curves(second))] == [3, 1]
-    assert legend_of(figure) == ["English", "Hindi", "random twins"]
+    assert legend_of(figure) == ["English", "Hindi", "random-weight copies"]
     assert heads_of(figure)[0] == ("bert", "90 pairs")
     english, hindi, twin = curves(first)
-    assert english.get_color() != hindi.get_color() == twin.get_color()
-    assert twin.get_linewidth() < hindi.get_linewidth()
+    assert len({english.get_color(), hindi.get_color(), MUTED}) == 3
+    assert twin.get_color() == MUTED
     # the stereotype is preferred where the line is right of zero
     x, y = hindi.get_data()
     assert y[x > 0].sum() > 2 * y[x < 0].sum()
     low, high = first.get_xlim()
     assert low < -0.4 < 0.5 < high
     assert second.get_xlim() == (low, high)
-    assert first.get_ylim()[1] < max(twin.get_ydata())
+    # far steeper, and scaled to fit
+    assert max(twin.get_ydata()) == pytest.approx(max(*english.get_ydata(), *hindi.get_ydata()))
     assert first.get_ylim() != second.get_ylim()
 
 
@@ -189,8 +183,21 @@ def test_one_line_per_bias_type(differences: pl.DataFrame) -> None:
     assert heads_of(figure) == titles
     assert legend_of(figure) == ["Gender", "Physical appearance", "Caste"]
     assert all(len(curves(panel)) == 3 for panel in panels_of(figure))
-    few = differences.filter(model="bert", random_twin=False).group_by("bias_type", "language").head(4)
-    assert not any(curves(panel) for panel in panels_of(plot_differences(few, lines="bias_type")))
+
+
+def test_few_pairs_are_dots_with_their_mean_and_interval(differences: pl.DataFrame) -> None:
+    few = differences.filter(model="bert", language="hi").group_by("random_twin").head(19)
+    (panel,) = panels_of(figure := plot_differences(few))
+    assert legend_of(figure) == ["a pair", "random-weight copies", "mean, 95% interval"]
+    values = few.filter(~pl.col("random_twin"))["difference"]
+    assert [label.get_text() for label in panel.get_yticklabels()] == [f"Hindi ({len(values)})"]
+    own, copies, (mean,) = (line.get_xdata() for line in panel.lines if line.get_linestyle() == "None")
+    assert sorted(own) == pytest.approx(sorted(values))
+    assert len(copies) == len(values)
+    (bar,) = [bar for lines in panel.collections for bar in lines.get_segments() if len(bar)]
+    half = stats.t.ppf(0.975, len(values) - 1) * values.std() / math.sqrt(len(values))
+    assert [mean, *bar[:, 0]] == pytest.approx([values.mean(), values.mean() - half, values.mean() + half])
+    assert not curves(panel)[3:]
 
 
 def test_one_panel_per_language_and_one_line_per_model(differences: pl.DataFrame) -> None:

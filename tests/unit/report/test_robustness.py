@@ -35,7 +35,10 @@ def test_every_vector_has_a_point_by_primary_estimates(table: Table) -> None:
     assert len(panels) == 1
     points = [round(x, 3) for line in panels[0].lines[1:] for x, _ in points_of(line)]
     assert sorted(points) == [-0.5, -0.45, 0.3, 0.45, 0.5]
-    assert [label.get_text() for label in panels[0].get_yticklabels()] == ["C1", "C10"]
+    assert [label.get_text() for label in panels[0].get_yticklabels()] == [
+        "C1 Flowers and insects",
+        "C10 Weapons & <i>others</i>",
+    ]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -74,6 +77,7 @@ def estimates(effects: dict[tuple[str, str], float], twins: dict[tuple[str, str]
             **{"ci_low": effect - 0.5, "ci_high": effect + 0.5, "p_association_holm": 0.01 if effect > 1 else 0.5},
             **{"twin_effect_size": (twins or {}).get((category, model)), "lost": []},
             **({"n_x": 2} if category == "C99" else {}),
+            "is_found": category != "C99",
         }
         for (category, model), effect in effects.items()
     ]
@@ -145,8 +149,9 @@ def test_methods_stand_side_by_side_in_the_figure(tmp_path: Path) -> None:
     panels = [panel for panel in plot_methods(pl.read_csv(path, infer_schema_length=None)).axes if panel.get_visible()]
     counts = [sum(len(points_of(line)) for line in panel.lines[1:]) for panel in panels]
     assert counts == [21, 10, 20]
-    bars = [sum(len(each.get_paths()) for each in panel.collections if each.get_alpha()) for panel in panels]
+    bars = [sum(len(each.get_paths()) for each in panel.collections) for panel in panels]
     assert bars == counts  # an interval each
     (few,) = [line for line in panels[0].lines if [x for x, _ in points_of(line)] == [9.0]]
     assert few.get_markerfacecolor() != few.get_color()
-    assert [label.get_text() for label in panels[0].get_yticklabels()] == [*CATEGORIES, "C99"]
+    rows = [[label.get_text() for label in panel.get_yticklabels()] for panel in panels]
+    assert rows == [[f"{name} t" for name in names] for names in ([*CATEGORIES, "C99"], CATEGORIES, CATEGORIES)]

@@ -88,8 +88,9 @@ def plot_effect_by_length(ceat: pl.DataFrame, *, alpha: float | None = None, wid
         width: "column" (3.3 in) or "page" (6.8 in).
     """
     grid = grid_of(ceat)
-    kept = ceat if alpha is None else ceat.filter(pl.col("p_draws") <= alpha)
-    rows = kept.with_columns(**_finite(**_NUMBERS), x=_place("segment_length", grid.lengths)).drop_nulls("x")
+    rows = ceat.with_columns(**_finite(**_NUMBERS), x=_place("segment_length", grid.lengths)).drop_nulls("x")
+    if alpha is not None:
+        rows = rows.with_columns(pl.when(pl.col("p_draws") <= alpha).then(pl.col(*_NUMBERS)))
     figure, panels = canvas.draw_categories(
         grid,
         width,
@@ -353,7 +354,7 @@ def _plot_by_category(
         WIDTHS[width] * 72,
         dict(rows.select("category", "category_title").rows()),
     )
-    names = {name: f"{name}  {title}" if title != name else name for name, title in titles.items()}
+    names = {name: f"{name} {title}" if title != name else name for name, title in titles.items()}
     beside = min(wide * 0.45, max(canvas.width_of(name, font) for name in names.values()))
     labels = {name: canvas.fold(text, font, beside) for name, text in names.items()}
     aside, parts = (_place("series", list(looks)) + 0.5) / len(looks) - 0.5, []
