@@ -50,7 +50,7 @@ def test_a_figure_has_its_caption_its_method_with_numbers_and_latex() -> None:
     (part,) = gallery("effect_by_length").parts
     caption, method = part.text
     assert part.title == "effect size against context length"
-    assert caption.startswith("<strong>Caption.</strong> Combined effect size of CEAT against segment length in words")
+    assert caption.startswith("<strong>Caption.</strong> CEAT effect size against segment length in words")
     assert method == (
         "<strong>Methods.</strong> We measured CEAT (Guo and Caliskan 2021) in segments of 9, 25, &gt;75 words, with"
         " 5000 draws per estimate and at most 1200 contexts of a word; intervals come from leaving out each word"
