@@ -53,8 +53,8 @@ def test_a_figure_has_its_caption_its_method_with_numbers_and_latex() -> None:
     assert caption.startswith("<strong>Caption.</strong> CEAT effect size against segment length in words")
     assert method == (
         "<strong>Methods.</strong> We measured CEAT (Guo and Caliskan 2021) in segments of 9, 25, &gt;75 words, with"
-        " 5000 draws per estimate and at most 1200 contexts per word. Intervals leave out one word with its contexts at a"
-        " time (jackknife)."
+        " 5000 draws per estimate and at most 1200 contexts per word. Intervals leave out one word with its contexts"
+        " at a time (jackknife)."
     )
     lines = unescape(part.widget).splitlines()
     assert lines[0].endswith("In one column: figure, and figures/column/effect_by_length.pdf.")
