@@ -143,8 +143,8 @@ def measured(results: Results) -> Section | None:
 
 def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section on methods: every choice by its name in the config, and the models."""
-    keys = ["name", "source", "revision", "commit", "sha256", "pinned", "kind", "dimensions", "parameters", "dtype"]
-    keys += ["stored_dtype", "least_cosine", "max_pieces"]
+    keys = ["name", "kind", "dimensions", "parameters", "max_pieces", "dtype", "stored_dtype", "least_cosine"]
+    keys += ["source", "revision", "pinned", "commit", "sha256"]
     described = summary.describe_models(config, results.embeddings)
     models = [[show_value(key, model[key]) for key in keys] for model in described]
     listed = [(html("<code>{}</code>", key), value, meaning) for key, value, meaning in summary.choices(config)]

@@ -151,15 +151,11 @@ class Row:
         labels: one for each head of the sheet.
         cells: one for each column.
         note: why cells are missing; only CSV has it, the page says it below the table.
-        block: the head of the block of rows that begins here; empty for a block without a head, None for no new block.
-        hover: shown when the first label is pointed at.
     """
 
     labels: tuple[str, ...]
     cells: tuple[Cell, ...]
     note: str = ""
-    block: str | None = None
-    hover: str = ""
 
 
 @dataclass(frozen=True)

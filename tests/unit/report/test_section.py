@@ -38,7 +38,7 @@ def test_what_is_packed_is_unpacked_to_the_same() -> None:
 
 
 def test_text_of_a_study_is_escaped_wherever_it_stands() -> None:
-    row = Row((HOSTILE,), (Cell(HOSTILE, hover=HOSTILE, order=HOSTILE), Cell("")), block=HOSTILE, hover=HOSTILE)
+    row = Row((HOSTILE,), (Cell(HOSTILE, hover=HOSTILE, order=HOSTILE), Cell("")))
     section = Section(
         HOSTILE,
         "here",
@@ -65,22 +65,20 @@ def test_words_of_other_scripts_are_marked_by_their_script() -> None:
     assert conventions_note(["a <b>", "c"], "More.") == "Conventions: <code>a &lt;b&gt;</code>; <code>c</code>. More."
 
 
-def test_groups_stand_over_their_columns_and_blocks_over_their_rows() -> None:
+def test_groups_are_over_their_columns() -> None:
     columns = (("m", "9"), ("m", "25"), ("<n>", "9"))
     rows = (
-        Row(("a",), tuple(map(Cell, "123")), block="first"),
+        Row(("a",), tuple(map(Cell, "123"))),
         Row(("b",), tuple(map(Cell, "456"))),
-        Row(("c",), (Cell("7", "*"), Cell(), Cell("9")), block=""),
+        Row(("c",), (Cell("7", "*"), Cell(), Cell("9"))),
     )
     text = sheet_to_html(Sheet(("Word",), columns, rows, "Groups"))
     assert cells_of(text) == [
-        *(["Word", "m", "<n>"], ["9", "25", "9"], ["first"]),
+        *(["Word", "m", "<n>"], ["9", "25", "9"]),
         *(["a", "1", "2", "3"], ["b", "4", "5", "6"], ["c", "7*", "–", "9"]),
     ]
     assert '<th scope="col" rowspan="2">Word</th>' in text
     assert '<th scope="colgroup" colspan="2" class="group first">m</th>' in text
-    assert text.count("<tbody>") == 2
-    assert '<tr class="block"><th scope="rowgroup" colspan="4"><span>first</span></th></tr>' in text
     assert [len(re.findall("first", row)) for row in re.findall("<tr><th scope=.row.*?</tr>", text)] == [2, 2, 2]
 
 
