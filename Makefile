@@ -97,7 +97,7 @@ $(KUBERNETES)/.installed: requirements-kubernetes.lock $(VENV)/.developed
 	$(BIN)/python -m pip install --quiet --upgrade --no-deps --target $(KUBERNETES) --requirement requirements-kubernetes.lock
 	touch $@
 
-# Ratios to the simple way, CEAT of the paper's grid, the report (docs/performance.md).
+# Ratios to the simple way, CEAT of the paper's grid, the report.
 benchmarks: $(VENV)/.developed
 	$(BIN)/python tests/benchmarks/ratios.py
 	$(BIN)/python tests/benchmarks/grid.py

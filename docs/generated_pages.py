@@ -80,7 +80,7 @@ CSV tables of estimates (`associations/<method>.csv`) have the columns that most
 
 SUMMARY_HEAD = """## `summary.json`
 
-The [summary](report.md#the-summary-for-programs) is one object. A number that does not exist is null; estimates and
+The [summary](outputs.md#the-summary-for-programs) is one object. A number that does not exist is null; estimates and
 percentages say why in `reason`, and in `interval_note` why they have no interval.
 """
 

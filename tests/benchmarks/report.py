@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def measured(name: str, folder: Path, constants: dict[str, float]) -> Iterator[str]:
-    """The cells of a study's row; what docs/performance.md computes with goes into `constants`."""
+    """The cells of a study's row; what docs/outputs.md computes with goes into `constants`."""
     root = folder / "study"
     root.mkdir()
     for part in CODE:

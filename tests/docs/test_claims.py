@@ -19,7 +19,6 @@ from prasanga.base.errors import InputError
 from prasanga.config import complete
 from prasanga.methods import FAMILY, MOST_OF_A_TWIN
 from prasanga.pairs import read_pairs
-from prasanga.report.sheet import list_template
 from prasanga.schema import describe_losses
 from prasanga.text import normalizer
 
@@ -200,19 +199,6 @@ def test_what_four_bits_do_is_what_was_measured() -> None:
         effects = studies[model, language]["effects"]
         assert all(effects[name] * row["effects"][name] > 0 for name in effects), "no effect changed its sign"
     assert max(round(study["by_bits"]["8"]["most"], 2) for study in studies.values()) == 0.02
-
-
-def test_one_cause_is_named_for_what_a_study_cannot_find() -> None:
-    """Words set the limit, not contexts: README, the first study and the page say the same."""
-    assert any(
-        "a shift of {low} to {high} standard deviations would have been found" in text
-        for text in list_template("labels.tsv")
-    )
-    assert "the word lists are short" in " ".join(read("README.md").split())
-    told = " ".join(read("docs/first_study.md").split())
-    assert "the word lists are short. With these words and contexts, a bias of one standard deviation" in told
-    for page in ("README.md", "docs/first_study.md"):
-        assert not re.search(r"contexts a word, (no|only) effect", " ".join(read(page).split()))
 
 
 def list_rows(section: str) -> list[list[str]]:

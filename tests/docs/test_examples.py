@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 from doc_pages import ROOT, Block, blocks, commands, generated, pages, read, spans
-from prepared_examples import NOT_RUN, prepare
+from prepared_examples import prepare
 from snakemake.cli import get_argument_parser
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -91,19 +91,9 @@ def test_python_runs(
     else:
         (folder / "resources").symlink_to(ROOT / "resources")
     names = prepare(page, folder, models)
-    ran = [run(block, names) for block in blocks(page) if block.language == "python" and str(block) not in skipped()]
-    assert ran or all(str(block) in skipped() for block in blocks(page) if block.language == "python")
-
-
-@cache
-def skipped() -> dict[str, str]:
-    """Python examples that are not run, by place, with the reason."""
-    found = {}
-    for (page, first_line), reason in NOT_RUN.items():
-        matching = [block for block in blocks(page) if block.language == "python" and first_line in block.code]
-        assert len(matching) == 1, f"{page}: {len(matching)} examples have {first_line!r}; mend NOT_RUN"
-        found[str(matching[0])] = reason
-    return found
+    for block in blocks(page):
+        if block.language == "python":
+            run(block, names)
 
 
 def test_what_is_said_of_a_value_is_compared() -> None:

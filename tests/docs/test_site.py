@@ -151,7 +151,7 @@ def test_search_works_from_disk_also_for_bangla(open_page: OpenPage, site: Path)
 
 
 def test_a_page_fits_a_telephone_and_shapes_bangla(open_page: OpenPage, site: Path) -> None:
-    for name in ("lexicon.html", "which_statistic.html", "config.html", "api/associations.html"):
+    for name in ("index.html", "lexicon.html", "which_statistic.html", "config.html", "api/associations.html"):
         page = open_page(site / name, width=360, height=740, dark=True)
         assert overflow(page) <= 0, name
     page = open_page(site / "lexicon.html")

@@ -1,4 +1,4 @@
-"""The words of the pages: the rules of docs/style_of_words.md that a program can hold."""
+"""The words of the pages: the rules of CONTRIBUTING.md that a program can hold."""
 
 from __future__ import annotations
 

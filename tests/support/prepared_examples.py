@@ -21,11 +21,6 @@ from prasanga.base.io import write_row_groups
 from prasanga.embeddings import list_shards
 from prasanga.embeddings.shards import vectors_to_arrow
 
-NOT_RUN = {
-    ("docs/my_model.md", "save_pretrained"): "the model and tokenizer are the reader's own",
-}
-"""Examples that are not run, by page and a line of theirs, with the reason."""
-
 ENCODER, DECODER = "bert", "gpt2"
 MODELS = {
     "README.md": {"models/my-model": DECODER},
@@ -59,7 +54,7 @@ def prepare(page: str, folder: Path, models: Mapping[str, Path]) -> dict[str, An
             sets = {kind: words(kind) for kind in ("flowers", "insects", "pleasant", "unpleasant")}
             contexts = {word: rng.normal(size=(12, 6)) for each in sets.values() for word in each}
             return {**sets, "vectors": contexts, **{name: np.stack(vectors()) for name in "XYAB"}}
-        case "docs/report.md":
+        case "docs/outputs.md":
             (folder / "results/associations").mkdir(parents=True)
             estimates().write_parquet(folder / "results/associations/ceat.parquet")
             ceat = {"n_significant_holm": 1, "n_tests": 2, "largest": {"effect_size": 0.5}}

@@ -537,7 +537,7 @@ class ComparisonConfig(ConfigSection):
 
 
 class ReportConfig(ConfigSection):
-    """What the page of the study shows (docs/report.md)."""
+    """What the page of the study shows (docs/outputs.md)."""
 
     language: Literal["en", "bn", "hi"] = "en"
     """Language of the page's own words: navigation, headings, the first screen (English, Bangla, Hindi). Tables,

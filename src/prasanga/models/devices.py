@@ -229,7 +229,7 @@ def plan_batches(lengths: Sequence[int], budget: int) -> list[slice]:
 
 
 ON_A_CPU = 2048
-"""Pieces of a batch on a CPU, where more of them bring nothing (docs/performance.md)."""
+"""Pieces of a batch on a CPU, where more of them bring nothing."""
 
 _START, _MOST = 4096, 1 << 20
 _WORTH = 0.05

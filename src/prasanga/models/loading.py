@@ -509,7 +509,7 @@ def use_onednn(model: nn.Module) -> None:
     """Have oneDNN multiply the linear layers of a model in float32 while no gradients are kept, as it does in bfloat16.
 
     torch leaves products in float32 to MKL, which computes on processors of other makers than Intel with AVX2 at most:
-    oneDNN is twice as fast on one of AMD's with AVX-512, and 1.1 times with AVX2 (docs/performance.md). Weights stay as
+    oneDNN is twice as fast on one of AMD's with AVX-512, and 1.1 times with AVX2. Weights stay as
     they are. On processors of another kind nothing changes.
     """
     there = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]

@@ -3,7 +3,7 @@
 JSON has no NaN and no infinite number, so these are null. An estimate or a percentage without a number has a `reason`,
 one without an interval an `interval_note`. Summary and cards hold numbers and names, and never a text of the corpus or
 of a pair. The same config and results give the same bytes. The layout of the summary has a number, `SCHEMA`, and a
-description: workflow/schemas/summary.schema.json, docs/report.md.
+description: workflow/schemas/summary.schema.json, docs/outputs.md.
 """
 
 from __future__ import annotations

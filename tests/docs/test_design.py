@@ -1,4 +1,4 @@
-"""The patches of docs/extending.md: each applies to one copy of the tree, touches few files, and runs."""
+"""The patches of docs/design.md: each applies to one copy of the tree, touches few files, and runs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ VECTORS = "\n".join(f"{word} {n % 3 - 1} {n % 5} {n % 7}" for n, word in enumera
 ))  # fmt: skip
 
 
-AT_MOST = {"A new statistic": 6, "A new figure": 3, "A new layout of pairs": 3}
-"""Files that a patch may touch, by its heading."""
+AT_MOST = {"new_statistic": 5, "new_figure": 3, "new_layout": 2}
+"""Files that a patch may touch, by its name in docs/examples."""
 REGISTRIES = ("test_methods.py", "report/test_figure_registry.py", "pairs/test_reading_pairs.py")
 """Tests of what the patches add to."""
 
@@ -50,25 +50,21 @@ def patched(
         else:
             shutil.copyfile(source, folder / name)
     study = Study(folder)
-    touched |= {heading: apply(heading, study, project_root) for heading in AT_MOST}
+    touched |= {name: apply(name, study, project_root) for name in AT_MOST}
     yield study
     shutil.rmtree(folder)
 
 
-def apply(heading: str, study: Study, project_root: Path) -> list[str]:
-    """Apply the patches under a heading of the page, and return the files that they touch."""
-    page = (project_root / "docs/extending.md").read_text(encoding="utf-8")
-    section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    patch = "".join(re.findall(r"^```diff\n(.*?)^```$", section, flags=re.DOTALL | re.MULTILINE))
-    done = subprocess.run(
-        ["git", "apply", "-"], input=patch, cwd=study.root, capture_output=True, text=True, check=False
-    )
+def apply(name: str, study: Study, project_root: Path) -> list[str]:
+    """Apply a patch, and return the files that it touches."""
+    path = project_root / f"docs/examples/{name}.patch"
+    done = subprocess.run(["git", "apply", str(path)], cwd=study.root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return re.findall(r"^\+\+\+ b/(.+)$", patch, flags=re.MULTILINE)
+    return re.findall(r"^\+\+\+ b/(.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
 def test_patches_touch_few_files_and_pass_their_tests(patched: Study, touched: dict[str, list[str]]) -> None:
-    assert {heading: len(paths) for heading, paths in touched.items() if len(paths) > AT_MOST[heading]} == {}
+    assert {name: len(paths) for name, paths in touched.items() if len(paths) > AT_MOST[name]} == {}
     assert all(len(set(paths)) == len(paths) for paths in touched.values())
     own = [[path for path in paths if path.startswith("tests/")] for paths in touched.values()]
     assert all(own)

@@ -42,3 +42,9 @@ addEventListener("DOMContentLoaded", () => {
   box.addEventListener("focus", () => (ready ??= load("assets/lunr.js").then(() => load("search/search_index.js")).then(build)));
   box.addEventListener("input", () => ready.then(show));
 });
+
+/* Bootstrap looks for headings by "#id", which is not a selector if the heading begins with a digit. */
+const { querySelector } = Element.prototype;
+Element.prototype.querySelector = function (selector) {
+  return querySelector.call(this, /^#\d/.test(selector) ? `#${CSS.escape(selector.slice(1))}` : selector);
+};
