@@ -1,7 +1,7 @@
 """Associations between target words and attributes: WEAT, SEAT and CEAT, from vectors to tables.
 
 `weat`, `seat`, `ceat`, `effect_size`, `permutation_test` and `combine` take plain numpy arrays and work in a notebook.
-`measure_ceat` and the like, `differences` and `settling` measure a whole study: they take and give tables.
+`measure_ceat` and the like, `differences` and `settling` measure a whole study, from tables to tables.
 docs/statistics.md has the formulas.
 """
 

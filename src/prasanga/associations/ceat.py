@@ -1,7 +1,7 @@
 """CEAT: WEAT repeated over contexts of the words, and combined.
 
-A contextual model gives a word another vector in every context. CEAT draws one context of every word, computes the
-effect size, repeats that many times and combines the effects by a random-effects model (Guo and Caliskan 2021; Sadhu
+A contextual model gives a word a different vector in every context. CEAT draws one context per word, computes the
+effect size, repeats this many times and combines the effects with a random-effects model (Guo and Caliskan 2021; Sadhu
 et al. 2024, section 3.2 and appendix D).
 """
 
@@ -56,17 +56,16 @@ VARIANCES = ("association", "hedges")
 REPLACEMENTS = ("without-replacement", "with-replacement")
 
 SPREAD = 256
-"""Draws from which intervals and controls are computed, whatever contexts there are, so that all estimates of a
-category have the same resamples. More would shorten intervals where contexts are much noisier than words differ, and
-take longer."""
+"""Draws for intervals and controls, whatever the number of contexts, so all estimates of a category have the same
+resamples. More would shorten intervals where contexts vary much more than words, and take longer."""
 
 # --------------------
-# Which contexts CEAT draws: one context of each word per draw, named so that draws do not depend on each other.
+# The contexts that CEAT draws: one per word and draw, with named seeds that make draws independent of each other.
 #
-# The paper's text (Sadhu et al. 2024, section 3.2) draws a word's contexts without replacement while there are enough
-# of them; its code always draws with replacement. Both have a name:
+# The paper's text (Sadhu et al. 2024, section 3.2) draws a word's contexts without replacement if there are enough; its
+# code always draws with replacement. Both have a name:
 #
-# - `without-replacement`: a word with at least as many contexts as draws uses each at most once; one with fewer is
+# - `without-replacement`: a word with at least as many contexts as draws uses each at most once; a word with fewer is
 #   drawn with replacement (the default)
 # - `with-replacement`: always with replacement
 
@@ -94,9 +93,9 @@ def named_draws(
     """Draw `n_samples` times one context of each of `words`, as `draw_contexts` does: (n_samples, n_words) integers.
 
     Each column has a generator of its own, named by `seed`, `names`, the word and its turn. Column j holds indices
-    below `n_contexts[j]`. A word's draws therefore stay the same when words are added or left out. A word that is
-    listed twice is drawn twice. `names` say what else the draws belong to, for example the sample mode and the
-    category, and the model where models do not share draws. `replacement`: `without-replacement` or `with-replacement`.
+    below `n_contexts[j]`. So a word's draws stay the same when words are added or left out. A word that is listed twice
+    is drawn twice. `names` are the sample mode and the category, for example, and the model where models do not share
+    draws. `replacement`: `without-replacement` or `with-replacement`.
 
     Raises `InputError` as `draw_contexts` does.
     """
@@ -127,20 +126,18 @@ def _draw(
 
 
 def spread_draws(ids: Sequence[str], n_samples: int, *, seed: int, names: Sequence[object]) -> IndexArray:
-    """Draw contexts of one word so that each is used at most once where there are enough, else equally often.
+    """Draw contexts of one word, each at most once if there are enough, else equally often.
 
-    Resampling such draws resamples contexts. And a context that exists in one model or length, and not in another,
-    moves hardly any other draw: the contexts are on a ring, each at a place that its id gives it, and a draw takes
-    the first free one from a place of its own on.
+    Resampling such draws resamples contexts. A context that exists in only one of two models or lengths moves very few
+    other draws: contexts have places on a ring, by their ids, and a draw takes the first free one from its own place.
 
-    `ids` are those of the word's n >= 1 contexts; `names` say what else the draws belong to. The result is
-    (n_samples,) integers below n.
+    `ids` are the n >= 1 contexts of the word; `names` as for `named_draws`. Returns (n_samples,) integers below n.
     """
     salt = seed_of(seed, "spread", *names).to_bytes(8, "big")
     digests = b"".join(hashlib.blake2b(each.encode(), digest_size=8, key=salt).digest() for each in ids)
     places = np.frombuffer(digests, dtype=">u8").astype(np.uint64)
     ring = np.argsort(places, kind="stable")
-    # multiples of the golden ratio are spread evenly, however many there are
+    # multiples of the golden ratio are spread evenly, whatever their number
     starts = np.searchsorted(places[ring], np.arange(n_samples, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     taken: set[int] = set()
     draws = np.empty(n_samples, dtype=np.int64)
@@ -171,7 +168,7 @@ class Ceat(Shown):
     combined: RandomEffects
     """The effects combined with these variances; its p is `p_draws`, which says nothing about other words.
 
-    NaN, as are standard error and interval, where all draws are the same, as where every word has a single context.
+    p, standard error and interval are NaN if all draws are the same, as with a single context per word.
     """
     scores: FloatArray
     """(n_samples, nx + ny), the association s(w, A, B) of every target word in every draw, X before Y."""
@@ -180,13 +177,13 @@ class Ceat(Shown):
     tau2_method: str
     """The estimator of tau2."""
     all_contexts: CrossedScores
-    """The mean cosines of the words over all their contexts, which depend on no draw."""
+    """The mean cosines of the words over all their contexts, whatever the draws."""
     std: str
     """The denominator of the effect sizes."""
     draw_cosines: Callable[[], CrossedScores]
     """Makes the cosines of some draws, for the interval."""
     lost: str = ""
-    """Words listed more than once in a set, which count once; empty if there are none, or if `draws` were given."""
+    """Words listed more than once in a set, which count once; empty with given `draws`."""
 
     @property
     def effect_size(self) -> float:
@@ -206,16 +203,16 @@ class Ceat(Shown):
 
     @cached_property
     def test(self) -> PermutationTest:
-        """Permutation of the target words, two-sided: whether others would do (`p_stimuli`).
+        """Permutation of the target words, two-sided: would other words have the same effect (`p_stimuli`)?
 
-        A word's score is its mean association over all contexts of all words, so that p depends on no draw. Partitions
-        that are drawn are the same each time.
+        A word's score is its mean association over all contexts of all words, so p does not depend on the draws. Drawn
+        partitions are the same each time.
         """
         return permutation_test_of_scores(*self.all_contexts.split()[0], rng=SEED, noise=COSINE_NOISE)
 
     @cached_property
     def test_attributes(self) -> PermutationTest:
-        """Permutation of the attribute words, two-sided: whether others would do (`p_attributes`).
+        """Permutation of the attribute words, two-sided: would other words have the same effect (`p_attributes`)?
 
         A word's score is its mean cosine with X minus that with Y, over all contexts.
         """
@@ -240,9 +237,8 @@ def ceat(
 
     A draw takes one context of each word and computes d_i as `effect_size` does; the draws are combined by `combine`
     (Guo and Caliskan 2021; Sadhu et al. 2024, section 3.2 and appendix D). Hypothesis of `combined.p_value` (p_draws):
-    the effect of these words over these contexts is 0. Whether other words would do is asked by `test` of the target
-    words (p_stimuli), by `test_attributes` of the attribute words (p_attributes), and by the larger of the two
-    (`p_association`); how large the effect is with them by `interval`.
+    the effect of these words over these contexts is 0. For other words see `test` of the target words (p_stimuli),
+    `test_attributes` of the attribute words (p_attributes), the larger p of both (`p_association`), and `interval`.
 
     `embeddings` maps each word to its (n_contexts, d) vectors, float16 to float64. `targets` = (X, Y) and `attributes`
     = (A, B) are lists of words. A word listed twice in a set counts once, and `lost` says so. Draws are made by
@@ -250,18 +246,17 @@ def ceat(
     with the words in the order X, Y, A, B as listed (then `n_samples`, `rng` and `replacement` have no effect, and a
     word listed twice has two columns and counts twice).
 
-    `threads` share the work (None: as many as there are cores, at most 8); they change no number.
+    `threads` share the work (None: one per core, at most 8); they change no number.
 
     `variance` names the in-sample variance V of a draw: `association`, the square of the effect size's denominator
     (both CEAT programs), or `hedges`, the sampling variance 1 / nx + 1 / ny + d^2 / (2 (nx + ny)). `tau2` names the
     estimator of the variance between draws: `dl` (DerSimonian and Laird; the default), `pm` (Paule and Mandel) or
     `reml` (restricted maximum likelihood). `std` names the denominator of d: `union_ddof1` (of X and Y together,
     divided by n - 1; the default), `union_ddof0` (divided by n) or `pooled` (within X and within Y). `replacement`:
-    `without-replacement` (the default) or `with-replacement`. Numbers are computed in float64 whatever the vectors are.
+    `without-replacement` (the default) or `with-replacement`. Computation is in float64 for vectors of any type.
 
     Raises `InputError` for a word without vectors, bad vectors (NaN, zero, different dimensions), an empty set, a word
-    in X and Y or in A and B, draws that do not fit, unknown names, and draws in which all words have the same
-    association.
+    in X and Y or in A and B, draws that do not fit, unknown names, and draws with the same association for all words.
     """
     as_listed = draws is not None
     words, directed, lost = word_sets_and_vectors(embeddings, targets, attributes, as_listed=as_listed)
@@ -286,7 +281,7 @@ def ceat(
 
 
 def _draw_some(vectors: Mapping[str, DirectedVectors], words: Words, n_contexts: Sequence[int]) -> CrossedScores:
-    """Return the cosines of draws in which a word's contexts are used once before any is used again."""
+    """Return the cosines of draws that use each of a word's contexts once before any is used again."""
     rng = generator_from(SEED)
     draws = [np.resize(rng.permutation(n), SPREAD) for n in n_contexts]
     return draw_cosines(vectors, words, np.stack(draws, axis=1))
@@ -297,7 +292,7 @@ def combine_scores(
 ) -> tuple[FloatArray, FloatArray, RandomEffects]:
     """Return each draw's effect and variance, and the combined effect, from the target words' associations.
 
-    `scores` is (n_samples, nx + ny), X before Y; `draws` are the (n_samples, n_words) contexts that they are of.
+    `scores` is (n_samples, nx + ny), X before Y; `draws` are their (n_samples, n_words) contexts.
     """
     choice("variance", variance, VARIANCES)
     spreads, effects = spreads_and_effects(scores, n_x, std, noise=COSINE_NOISE)
@@ -324,9 +319,9 @@ def _checked_draws(draws: npt.ArrayLike, words: Sequence[str], n_contexts: Seque
 
 
 # --------------------
-# How the combined effect of CEAT moves as draws are added, and from how many on it no longer moves much.
+# How the combined effect of CEAT changes as draws are added, and when it settles.
 #
-# More draws take away chance in the choice of contexts from the pool. They add no contexts to that pool (for that see
+# More draws reduce chance in the choice of contexts from the pool. They add no contexts to that pool (see
 # `contexts_enough`) and no words.
 
 
@@ -339,7 +334,7 @@ class Combined(NamedTuple):
 
 
 def sizes_up_to(n_draws: int) -> list[int]:
-    """Return 100, 200, 500, 1000, 2000, 5000, ... as long as there are so many draws, and at last all `n_draws`."""
+    """Return 100, 200, 500, 1000, 2000, 5000, ... below `n_draws`, and then `n_draws`."""
     steps = (factor * 10**power for power in range(2, len(str(n_draws))) for factor in (1, 2, 5))
     return [*(n for n in steps if n < n_draws), n_draws]
 
@@ -360,8 +355,8 @@ def convergence(effects: FloatArray, variances: FloatArray, tau2: str, sizes: Se
 def draws_settled(rows: Sequence[Combined], band: float) -> int | None:
     """Return the smallest number of draws at and after which every combined effect is within `band` of the last one.
 
-    None if that is true only of the last one, which is within any band of itself. Raises `InputError` for a `band`
-    that is not greater than 0.
+    None if that is true only of the last one, which is within any band of itself. Raises `InputError` unless `band` is
+    greater than 0.
     """
     place = find_settled([row.effect_size - rows[-1].effect_size for row in rows], band)
     return None if place is None else rows[place].n
@@ -370,7 +365,7 @@ def draws_settled(rows: Sequence[Combined], band: float) -> int | None:
 def find_settled(distances: Sequence[float | None], band: float) -> int | None:
     """Return the first place at and after which every distance is known and within `band`.
 
-    None if that is true only of the last one. Raises `InputError` for a `band` that is not greater than 0.
+    None if that is true only of the last one. Raises `InputError` unless `band` is greater than 0.
     """
     positive_number("associations.band", band)
     far = [place for place, distance in enumerate(distances[:-1]) if distance is None or not abs(distance) <= band]
@@ -379,16 +374,15 @@ def find_settled(distances: Sequence[float | None], band: float) -> int | None:
 
 
 def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | None = None) -> int | None:
-    """Return how many contexts of each word bring the effect within `band` of what all contexts would give.
+    """Return how many contexts per word bring the effect within `band` of the effect with unlimited contexts.
 
-    That is meant of 95 in 100 pools of so many contexts (1.96 standard errors).
-    One draw takes one context of each word, so the standard deviation of the draws' effects is what the choice of
-    one context a word leaves to chance. With pools of k contexts a word and all their combinations it is
-    sd / sqrt(k) or less: a part of the variance that belongs to one word falls with k, one that belongs to s words
-    together with k^s (Hoeffding 1948). So k = (1.96 sd / band)^2, rounded up.
+    In 95 of 100 pools of that size, that is (1.96 standard errors). One draw takes one context per word, so the draws'
+    standard deviation shows the chance in that choice. With pools of k contexts per word and all their combinations it
+    is sd / sqrt(k) or less: the variance of one word falls with k, the variance of s words together with k^s (Hoeffding
+    1948). So k = (1.96 sd / band)^2, rounded up.
 
-    Draws from a pool of m contexts differ less than contexts of the language do, on average by (m - 1) / m of the
-    variance. It is made up for by the smallest pool, that of `contexts_min`; of few contexts the number stays a guess.
+    Draws from a pool of m contexts vary less than contexts of the language, on average by (m - 1) / m of the variance.
+    The correction takes the smallest pool, `contexts_min`; with few contexts the number is a rough guess.
 
     Args:
         effects: (n_draws,) effect sizes of single draws, one context of each word in each.
@@ -396,10 +390,10 @@ def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | 
         contexts_min: contexts of the word that has the fewest; None if all have many.
 
     Returns:
-        k; None with a single draw, or with a word of one context, which says nothing about chance.
+        k; None with a single draw, or with a word of one context.
 
     Raises:
-        InputError: a band that is not greater than 0, or effects that are not finite numbers.
+        InputError: a band of 0 or less, or effects that are not finite numbers.
     """
     drawn = finite_vector("effects", effects)
     positive_number("associations.band", band)
@@ -410,20 +404,20 @@ def contexts_enough(effects: npt.ArrayLike, band: float, *, contexts_min: int | 
 
 
 # --------------------
-# The associations of target words in every draw, from vectors that need not be in memory together.
+# The associations of target words in every draw, without all vectors in memory at once.
 #
 # The mean cosine of a word with an attribute set is the product of its unit vector with the mean of the set's unit
 # vectors. So each draw needs one such mean, g = mean a - mean b, and one product per target word, instead of a cosine
-# for every pair. The means of all draws are kept, (n_samples, d), and the words come by in groups: those of the
-# attributes are added to the means, then those of the targets multiplied with them. Draws are taken in blocks whose
-# means stay in the processor's cache.
+# for every pair. Memory holds the means of all draws, (n_samples, d), and one group of words at a time: attributes are
+# added to the means, then targets are multiplied with them. Draws are taken in blocks whose means fit into the CPU's
+# cache.
 
 
 Vectors: TypeAlias = npt.NDArray[np.floating[Any]]
 _Group: TypeAlias = dict[int, tuple[Vectors, FloatArray]]
 
 _GROUP = 1 << 29
-"""Bytes of the words' vectors that are held at a time, besides those that `vectors` itself keeps."""
+"""Bytes of the words' vectors in memory at a time, in addition to those that `vectors` itself keeps."""
 _BLOCK = 1 << 19
 """Bytes of the means of one block of draws."""
 
@@ -434,10 +428,10 @@ def draw_scores(
     """Return the associations s(w, A, B) of the target words in every draw: (n_samples, n_targets), in float64.
 
     Args:
-        vectors: of each word; a mapping that reads them when asked is asked for each word once per set that it is in.
+        vectors: of each word; a mapping that reads on demand is asked once per word and set.
         words: of X, Y, A and B.
         draws: (n_samples, n_words) rows of each word's vectors.
-        threads: blocks of draws are shared out among so many; the result is the same.
+        threads: share the blocks of draws; the result is the same.
 
     Besides what `vectors` keeps, memory holds the means, 8 * n_samples * d bytes, and the words of one group.
     """
@@ -471,7 +465,7 @@ def draw_scores(
 def _groups(vectors: Mapping[str, DirectedVectors], words: Sequence[str], columns: Sequence[int]) -> Iterator[_Group]:
     """Yield the vectors of these columns with their inverse lengths, as many columns at a time as `_GROUP` allows.
 
-    Half precision is widened, which the processor does not compute in.
+    Half precision is widened, because CPUs do not compute in it.
     """
     group: _Group = {}
     held = 0

@@ -1,6 +1,6 @@
-"""Estimates compared: with twins, among similar words, between models, lengths and methods; and where they settle.
+"""Compare estimates: with twins, among similar words, between models, lengths and methods; and find where they settle.
 
-The functions take the tables of several jobs of a study and make those that the report reads.
+The functions make the tables that the report reads, from the tables of several jobs of a study.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def gather(estimates: Sequence[pa.Table], twins: Mapping[str, Sequence[pa.Table]
 
     Returns:
         The rows of `estimates`, with the columns of `compare_with_twins` from the copies' rows of the same category and
-        length. The copies of all primary rows of a model say how much these effects vary with the weights, and those of
-        its rows of lengths how much those do.
+        length. A model's primary rows together show how much effects vary with the weights, and so do its rows of
+        single lengths.
     """
     table = pa.concat_tables(estimates)
     beside: dict[Any, list[dict[str, Any]]] = defaultdict(list)
@@ -116,19 +116,19 @@ def is_primary(row: Mapping[str, Any]) -> bool:
 
 
 def correct_tests(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-    """Correct p of the primary estimates of all methods for their number, and say which effects are found.
+    """Correct p of the primary estimates of all methods for their number, and say which effects are findings.
 
-    Whoever looks at all tables looks at all tests: the primary tests of a language are one family. Tests of a paper's
-    own words are outside it, because no finding can come of them.
+    A reader of all tables sees all tests, so the primary tests of a language are one family. Tests of a paper's own
+    words are outside it, because they cannot become findings.
 
     Args:
         tables: by method, what `gather` returns.
 
     Returns:
         The tables with `p_association_holm`, `p_association_bh`, `n_tests`, `smallest_p_holm`, `is_found` and
-        `not_found_because`; null in all other rows. The smallest p after Holm's correction is that of a study in which
-        every test has the smallest p that its words allow. Slopes on the length are a family of their own, with
-        `p_slope_holm` and `n_slopes`.
+        `not_found_because`; null in all other rows. `smallest_p_holm` is p after Holm's correction if every test had
+        the smallest p that its words allow. Slopes on the length are another family, with `p_slope_holm` and
+        `n_slopes`.
     """
     rows = {method: table.to_pylist() for method, table in tables.items()}
     estimates = [row for of_method in rows.values() for row in of_method]
@@ -150,19 +150,18 @@ def correct_tests(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 
 
 AS_PUBLISHED = "words as the paper has them, for comparison with its numbers only"
-"""Why an effect of a paper's own words is never found."""
+"""Why an effect of a paper's own words is never a finding."""
 UNREACHABLE = "words too few for a small enough p"
-"""Why an effect is not found of which no p could be significant after correction."""
+"""Why an effect is no finding if no p could be significant after correction."""
 
 
 def why_not_found(row: Mapping[str, Any]) -> str:
     """Return the first condition of a finding that an effect does not meet; empty if it meets all.
 
-    A finding is about words of the study, not those of a paper. It has enough words (units, where words form pairs or
-    clusters), p of at most .05 after correction, an interval over words that excludes zero, and, where there is one, an
-    interval over words and templates that does.
-    Where two random copies or more were measured, it differs from theirs; that p is not corrected, because it can only
-    remove findings.
+    A finding is about words of the study, not of a paper. It has enough words (units, if words form pairs or clusters),
+    p of at most .05 after correction, and an interval over words that excludes zero, as must the interval over words
+    and templates if it exists. With two random copies or more, it differs from their effects; that p is not corrected,
+    because it can only remove findings.
     """
     names = ("smallest_p_holm", "p_association_holm", "p_twins", "ci_templates_low")
     smallest, p_holm, p_twins, of_templates = (finite_or_none(row.get(name)) for name in names)
@@ -203,11 +202,11 @@ CSV_COLUMNS = {
         *("p_twins", "is_found", "n_x", "n_y", "n_a", "n_b", "lost", "not_found_because"),
     )
 }
-"""Columns of CSV tables, those that a method has, with their names there; Parquet has all."""
+"""Columns of CSV tables, with their names there; Parquet has all columns."""
 
 
 def select_for_csv(table: pa.Table, language: str) -> pl.DataFrame:
-    """Return the columns that CSV tables have."""
+    """Return the columns of CSV tables."""
     frame = join_losses(pl.DataFrame(table)).with_columns(language=pl.lit(language))
     return frame.select(pl.col(name).alias(shown) for name, shown in CSV_COLUMNS.items() if name in frame.columns)
 
@@ -225,14 +224,14 @@ def adjust(
     """Return the tables of a method with frequency and pieces of each word, and effects among words alike in both.
 
     Args:
-        estimates: of the study; only those with a difference of means as it is have an adjusted effect.
+        estimates: of the study; an adjusted effect needs the column of the difference of means.
         words: each word of these estimates.
-        coverage: the table of samples, which says how often a stimulus is in the corpus; none if nobody counted.
-        tokenizers: by model, what its tokenizer makes of the forms of each stimulus.
+        coverage: the table of samples, with the corpus frequency of each stimulus; may be absent.
+        tokenizers: by model, the pieces of the forms of each stimulus.
 
     Returns:
-        `estimates` and `words`. Where X or Y has fewer than `FEWEST_WORDS` words with both numbers there is no
-        adjusted effect, and `adjusted_note` says so; it names a covariate that is not known, or is the same for all.
+        `estimates` and `words`. If X or Y has fewer than `FEWEST_WORDS` words with both numbers, the adjusted effect is
+        missing, and `adjusted_note` says why; it also names a covariate that is unknown, or the same for all words.
     """
     rows = words.to_pylist()
     occurrences = {word: n for table in coverage for word, n in _iterate(table, "stimulus", "occurrences")}
@@ -279,7 +278,7 @@ def _adjust_effect(estimate: Mapping[str, Any], targets: Sequence[Mapping[str, A
         found = adjusted_difference(known["association"], known["role"] == "x", covariates.to_numpy())
     except InputError:
         return {"adjusted_note": "not adjusted: words of X and Y cannot be told from frequent and rare, long and short"}
-    # in units of d: as much of the effect as the difference keeps
+    # in units of d: the same share of the effect as of the difference
     difference, effect = estimate["difference"], estimate["effect_size"]
     comparable = difference * effect > 0 and abs(difference) > COSINE_NOISE
     return {
@@ -292,14 +291,13 @@ def _adjust_effect(estimate: Mapping[str, Any], targets: Sequence[Mapping[str, A
 # --------------------
 # Differences between estimates of one category: between segment lengths of a model, and between models at a length.
 #
-# Two intervals that overlap do not say that two effects are alike: estimates with the same words rise and fall
-# together when words are resampled, and their difference varies less than either. So resample number i of one
-# estimate is compared with resample number i of the other, which has the same words the same number of times, and
-# the interval is that of the differences. Estimates with other words (a word without contexts was left out of one)
-# cannot be paired; their difference has no interval.
+# Overlapping intervals do not show that two effects are equal: estimates with the same words rise and fall together
+# when words are resampled, and their difference varies less than either. So resample number i of one estimate is
+# compared with resample number i of the other, which counts each word as often, and the differences give the interval.
+# Estimates with different words (one lost a word without contexts) are not paired; their difference has no interval.
 #
 # Models are compared once per category, over the fixed lengths, by a test of their words' differences; these tests are
-# a family of their own.
+# a separate family.
 
 
 def differences(
@@ -314,12 +312,11 @@ def differences(
 
     `kind` is `length` (`first` and `second` are segment lengths of `model`, from short to long, and `segment_length` is
     null) or `model` (they are models at `segment_length`, or over the fixed lengths where that is mean, and `model` is
-    null). `note` says why there is no difference, or no interval, or what to know about the interval. Models over the
-    fixed lengths have a p as well, and the same corrected by Holm for their number.
+    null). `note` says why the difference or its interval is missing, or has a caution. Models over the fixed lengths
+    also have a p, and the same with Holm's correction for their number.
 
     Args:
-        estimates: the table `ceat`. An estimate that has no interval for a reason has none in a difference either, for
-            that reason.
+        estimates: the table `ceat`. The reason for a missing interval of an estimate also holds for its differences.
         resamples: the table `resamples`. An estimate without a row here gets no intervals.
         words: the table `ceat_words`.
         categories: by name, in the layout of `categories.json`.
@@ -368,9 +365,9 @@ def _test_models(
     """Return p of the difference of two models in a category, two-sided; None with too few clusters on a side.
 
     Each model's associations, means over contexts, are divided by their standard deviation. The statistic is the mean
-    difference of the words of X minus that of Y. It has no scatter of contexts in it, and so may have another sign than
-    the difference of the effects, which has. The hypothesis is that words' differences would do as well in the other
-    set; p is the larger one of targets and attributes, as that of an effect.
+    difference of the words of X minus the mean of Y. It does not depend on the scatter of contexts, so its sign may
+    differ from the difference of effects, which does. The hypothesis is that words' differences are exchangeable
+    between the sets; p is the larger of targets and attributes, as for an effect.
     """
     used = [first.filter(role=role)["stimulus"].to_list() for role in "xyab"]
     n, found = len(used[0]) + len(used[1]), []
@@ -384,21 +381,21 @@ def _test_models(
 
 
 def sort_lengths(labels: Iterable[str]) -> list[str]:
-    """Return the labels of segment lengths, each once, from short to long; ">75" comes after "75", `MEAN` is none."""
+    """Return the labels of segment lengths but `MEAN`, each once, from short to long; ">75" comes after "75"."""
     return sorted({*labels} - {MEAN}, key=lambda label: (int(label.removeprefix(">")), label.startswith(">")))
 
 
 def fixed_lengths(labels: Iterable[str]) -> list[str]:
-    """Return the lengths that primary estimates are over, from short to long: the fixed ones, or all if there is none.
+    """Return the lengths of primary estimates, from short to long: the fixed ones, or else all.
 
-    A length such as >75 has texts of its own.
+    A length such as >75 has other texts.
     """
     lengths = sort_lengths(labels)
     return [length for length in lengths if not length.startswith(">")] or lengths
 
 
 def _subtract(first: str, one: Mapping[str, Any], second: str, other: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the difference of two effects with its interval and a note, or why either is missing."""
+    """Return the difference of two effects with its interval, or a note on why one is missing."""
     effects = {first: finite_or_none(one["effect_size"]), second: finite_or_none(other["effect_size"])}
     row: dict[str, Any] = {"effect_first": effects[first], "effect_second": effects[second]}
     if missing := [name for name, effect in effects.items() if effect is None]:
@@ -415,18 +412,18 @@ def _subtract(first: str, one: Mapping[str, Any], second: str, other: Mapping[st
     found = difference_interval(theirs, ours, other["of_replicates"], one["of_replicates"])
     row["note"] = found.note or None
     if found.low is not None and found.high is not None:
-        # The effects reported rest on more draws than the replicates: the interval is around their difference.
+        # The reported effects use more draws than the replicates: the interval is around their difference.
         shift = difference - (other["of_replicates"] - one["of_replicates"])
         row |= {"ci_low": found.low + shift, "ci_high": found.high + shift}
     return row
 
 
 # --------------------
-# From which segment length on the effect of a category no longer depends much on the length.
+# The segment length at which the effect of a category settles.
 #
-# The effect has settled at the shortest length such that there and at all longer ones it is within a band around
-# the effect at the longest. That is about the estimates. Whether the words measured can tell is another question:
-# it is sure if the paired intervals of the differences to the longest length are within the band as well.
+# The effect has settled at the shortest length such that there and at all longer ones it is within a band around the
+# effect at the longest. That is about the estimates. It is sure if the paired intervals of the differences to the
+# longest length are within the band as well.
 
 
 _CURVE = ("category", "model")
@@ -436,8 +433,8 @@ def settling(estimates: pa.Table, differences: pa.Table, *, band: float) -> pa.T
     """Return the length at which each effect has settled: the table `settling`, in the order of `estimates`.
 
     The longest length is the last one that has an effect. `settled_length` is null where the effect had not settled
-    before, or there is one length only. `sure`: the intervals of the differences from `settled_length` on are within
-    the band; false where there is no interval; null without a settled length.
+    before, or with a single length. `sure`: the intervals of the differences from `settled_length` on are within the
+    band; false without an interval; null without a settled length.
 
     Args:
         estimates: with the columns category, model, segment_length, effect_size.
@@ -445,7 +442,7 @@ def settling(estimates: pa.Table, differences: pa.Table, *, band: float) -> pa.T
         band: distance from the effect at the longest length that is small enough.
 
     Raises:
-        InputError: a band that is not greater than 0.
+        InputError: a band of 0 or less.
     """
     effects: dict[Any, dict[str, float | None]] = defaultdict(dict)
     for *curve, length, effect in _iterate(estimates, *_CURVE, "segment_length", "effect_size"):
@@ -473,10 +470,10 @@ def settling(estimates: pa.Table, differences: pa.Table, *, band: float) -> pa.T
 
 
 def comparable_lengths(labels: Iterable[str]) -> list[str]:
-    """Return the lengths among which an effect can settle, from short to long.
+    """Return the lengths at which an effect can settle, from short to long: the fixed ones, if there are two or more.
 
-    These are the fixed ones, if there are two or more. A length such as >75 has contexts of its own; the distance to it
-    is one between texts as well, and is in the table of differences.
+    A length such as >75 has other contexts, so the distance to it depends on texts too; the table of differences has
+    it.
     """
     lengths = sort_lengths(labels)
     fixed = fixed_lengths(lengths)
@@ -484,32 +481,32 @@ def comparable_lengths(labels: Iterable[str]) -> list[str]:
 
 
 # --------------------
-# Whether methods agree: Kendall's tau of every two over categories and models.
+# Agreement of methods: Kendall's tau of every two over categories and models.
 #
 # Units and texts differ between methods, so only rankings are compared. tau is the share of pairs of points in the same
 # order minus the share in the opposite order, corrected for ties (tau-b; Kendall 1945, The treatment of ties in ranking
-# problems). Two methods may agree for reasons that have nothing to do with learning, such as spelling. The floor is the
-# tau of the models' random-weight copies.
+# problems). Two methods may agree for other reasons than learning, such as spelling. The floor is the tau of the
+# models' random-weight copies.
 
 
 FEWEST_RANKS = 3
-"""Fewer points have no rank correlation."""
+"""Points needed for a rank correlation."""
 
 
 def agreement(estimates: pl.DataFrame) -> pl.DataFrame:
     """Return how far every two methods agree about the order of categories and models.
 
-    A point is a category of a model that both methods measure. Where they have no model in common, as WEAT with all
-    others, it is a category, and its effects are means over models. Estimates of few words do not count.
+    A point is a category of a model that both methods measure. Without a common model, as for WEAT, it is a category,
+    and its effects are means over models. Estimates of few words do not count.
 
     Args:
         estimates: the table `methods`.
 
     Returns:
-        The table `agreement` of the registry. The ends of tau's 95% interval are those of a jackknife that leaves out a
-        category with all its points (Arvesen 1969); there are none with fewer than eight categories. `same_sign` is the
-        share of points in which both signs agree. `twin_tau` is that of the twins' effects (of the one method that has
-        twins, with the other's effects). Without three points that differ, tau is null.
+        The table `agreement` of the registry. tau's 95% interval comes from a jackknife that leaves out a category with
+        all its points (Arvesen 1969), and needs eight categories. `same_sign` is the share of points in which both
+        signs agree. `twin_tau` is tau of the twins' effects (or, if only one method has twins, with the other's
+        effects). Without three points that differ, tau is null.
     """
     enough = estimates.filter(pl.col("few_words") == "")
     rows = []
@@ -538,7 +535,7 @@ def agreement(estimates: pl.DataFrame) -> pl.DataFrame:
 
 
 def kendall_tau(first: Sequence[float] | pl.Series, second: Sequence[float] | pl.Series) -> float | None:
-    """Return Kendall's tau-b of two lists of numbers; None with fewer than three, or where all of one are the same."""
+    """Return Kendall's tau-b of two lists of numbers; None with fewer than three, or if one list is constant."""
     from scipy.stats import kendalltau  # here, because it takes longer to import than the rest of the package
 
     tau = float(kendalltau(first, second).statistic) if len(first) >= FEWEST_RANKS else float("nan")

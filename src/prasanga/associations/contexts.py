@@ -1,11 +1,10 @@
 """CEAT of a whole study: from the vectors of contexts at every length to tables with one row per estimate.
 
 CEAT has draws in one or two sample modes. In mode `fixed` they are the same for all models: they index only the
-contexts that all models have, and their seed does not contain the model. In mode `random` they index all contexts of
-this model, with a seed of its own. Neither contains the segment length: where all lengths are cut from the same
-occurrences, they draw the same. Contexts are ordered by occurrence_id, so that the order of files and rows makes no
-difference. With both modes, estimates and tests are those of fixed draws, and the effect of random draws has columns
-of its own.
+contexts that all models have, and their seed does not depend on the model. In mode `random` they index all contexts of
+a model, with the model's own seed. Neither seed depends on the segment length: lengths that are cut from the same
+occurrences have the same draws. Contexts are ordered by occurrence_id, so the order of files and rows does not matter.
+With both modes, estimates and tests use fixed draws, and the effect of random draws has separate columns.
 
 Each category has one primary row per model, `segment_length` = mean, over the fixed lengths together. Only primary rows
 are corrected for the number of tests; the rows of single lengths describe.
@@ -75,8 +74,8 @@ SAMPLE_MODES = ("fixed", "random")
 class CeatSettings:
     """The choices of a study, as in its config.
 
-    `pool`, `match`, `neighbours`, `window` and `pieces` are those of earlier stages, for the table.
-    With `effects_only` only effects are computed, as of twins, of which nothing else is shown.
+    `pool`, `match`, `neighbours`, `window` and `pieces` are settings of earlier stages, for the table. `effects_only`
+    is for twins, whose other numbers are not shown.
     """
 
     n_samples: int | Sequence[int] = 5000
@@ -97,7 +96,7 @@ class CeatSettings:
 
     @property
     def modes(self) -> list[str]:
-        """The sample modes, `fixed` first if it is among them: that of the estimates."""
+        """The sample modes; estimates use the first, which is `fixed` if given."""
         return sorted(self.sample_modes)
 
     @property
@@ -107,11 +106,11 @@ class CeatSettings:
 
     @property
     def sizes(self) -> list[int]:
-        """Numbers of draws, rising; the smaller ones are the first of the greatest."""
+        """Numbers of draws, ascending; a smaller number means the first draws of the greatest."""
         return [self.n_samples] if isinstance(self.n_samples, int) else sorted(self.n_samples)
 
     def measures_slopes(self, lengths: Sequence[str]) -> bool:
-        """Return whether slopes on these fixed lengths are measured: they take several, with the same texts."""
+        """Return whether slopes are measured, which needs several fixed lengths with the same texts."""
         return len(lengths) > 1 and self.pool == "shared" and not self.effects_only
 
     def conventions(self) -> dict[str, Any]:
@@ -135,18 +134,18 @@ class CeatTables(NamedTuple):
 
 
 class _AtLength(NamedTuple):
-    """What the words of a category say at one length: the columns, and what the mean over lengths is made from.
+    """A category at one length: the columns, and the arrays for the mean over lengths.
 
     Attributes:
         columns: of the estimate.
-        cosines: (n_draws, n_targets, n_attributes) in some draws. With `effects_only` there are only columns.
+        cosines: (n_draws, n_targets, n_attributes) in some draws. With `effects_only` all arrays are empty.
         all_contexts: (1, n_targets, n_attributes) mean cosines over all contexts.
         n_contexts: (n_words,).
         effects: (n_samples,) of the draws.
         scores: (n_targets,) mean associations over the draws.
         without: (n_words,) effects without each word.
         halves: (n_targets, n_attributes) mean cosines over the occurrences that all fixed lengths have, for either half
-            of those of the targets; None where a word has too few.
+            of the targets' occurrences; None if a word has too few.
     """
 
     columns: dict[str, Any]
@@ -169,10 +168,10 @@ def measure_ceat(
 ) -> CeatTables:
     """Compute the CEAT of all `categories` for one model, over the fixed segment lengths together and at each length.
 
-    `categories` maps names to the layout of `categories.json`. `vectors` maps segment lengths to vectors; these may be
-    a mapping that reads them when asked (`prasanga.embeddings.shards.StoredEmbeddings`); then no more than some words
-    are in memory at a time. `common` maps segment lengths and stimuli to the ids of the occurrences that all models of
-    the study have, needed for the mode `fixed` with several models; without it, all contexts count as common.
+    `categories` maps names to the layout of `categories.json`. `vectors` maps segment lengths to vectors. A mapping
+    that reads on demand (`prasanga.embeddings.shards.StoredEmbeddings`) keeps only a few words in memory. `common` maps
+    segment lengths and stimuli to the ids of the occurrences that all models of the study have, needed for the mode
+    `fixed` with several models; without it, all contexts count as common.
 
     Raises `InputError` for vectors that cannot be right (NaN, zero, two of one occurrence).
     """
@@ -182,7 +181,7 @@ def measure_ceat(
         length: _Contexts(given, model, length, stimuli, common and common[length], settings)
         for length, given in vectors.items()
     }
-    del vectors  # those of a length leave memory once it is measured
+    del vectors  # so that a length leaves memory once it is measured
     fixed, names = fixed_lengths(waiting), ("ceat", "ceat_words", "resamples", "convergence")
     of_fixed = [waiting[length] for length in fixed]
     if settings.measures_slopes(fixed):
@@ -219,7 +218,7 @@ def measure_ceat(
 
 
 def _list_primary_cells(categories: Sequence[CategoryWords], fixed: Sequence[_Contexts]) -> list[AskedEstimate]:
-    """Return the primary estimates: over the words that all fixed lengths have, others lost as the first one says."""
+    """Return the primary estimates: over the words that all fixed lengths have; losses are the first length's."""
     of_lengths = [contexts.list_cells(categories) for contexts in fixed]
     cells = []
     for category, *of_category in zip(categories, *of_lengths, strict=True):
@@ -259,11 +258,11 @@ def _measure_mean(
 def _measure_over(
     cell: AskedEstimate, at_lengths: Sequence[_AtLength], settings: CeatSettings, **how: Any
 ) -> tuple[dict[str, Any], Rows, Rows]:
-    """Return the columns, the words and the resamples of an estimate, from what its words say at one or more lengths.
+    """Return the columns, the words and the resamples of an estimate over one or more lengths.
 
-    The effect is the mean of the lengths' effects: lengths are to it what draws are to that of a length. The tests
-    relabel each word at all lengths at once, so they are those of the mean of the lengths' cosines. `how` are other
-    arguments of `measure_cosines`.
+    The effect is the mean of the lengths' effects, as a length's effect is a mean over draws. The tests relabel each
+    word at all lengths at once, so they use the mean of the lengths' cosines. `how` are other arguments of
+    `measure_cosines`.
     """
 
     def average(name: str) -> FloatArray:
@@ -297,7 +296,7 @@ def _measure_slope(
     cell: AskedEstimate,
     settings: CeatSettings,
 ) -> dict[str, Any]:
-    """Return the columns of the slope on the length, or why there is none."""
+    """Return the columns of the slope on the length, or why it is missing."""
     known = [each for each in halves if each is not None]
     if not settings.measures_slopes(lengths):
         why = "one fixed length" if len(lengths) < 2 else "lengths have texts of their own (samples.pool is per_length)"
@@ -319,7 +318,7 @@ def _describe_resamples(at_lengths: Sequence[CrossedScores], estimand: Estimand)
 
 
 class _Contexts(Mapping[str, DirectedVectors]):
-    """The vectors of each stimulus, read and checked when first used, and the numbers computed from them once."""
+    """The vectors of each stimulus, read and checked on first use, and numbers that are computed from them once."""
 
     def __init__(
         self,
@@ -338,16 +337,16 @@ class _Contexts(Mapping[str, DirectedVectors]):
         if common is not None:
             shared = {word: self._select_rows(word, common.get(word, ())) for word in ordered}
             self.rows["fixed"] = {word: rows for word, rows in shared.items() if rows.size}
-        """By sample mode, of each word with contexts to draw, their rows in its vectors in the order of their ids."""
+        """By sample mode and word, the rows of its contexts in its vectors, in the order of their ids."""
         self.everywhere: Mapping[str, Collection[str]] = {}
-        """Of each word, the ids of the occurrences that all fixed lengths have, where slopes are measured."""
+        """By word, the ids of the occurrences that all fixed lengths have, if slopes are measured."""
         self.inverse_norms: dict[str, FloatArray] = {}
         self.direction: Callable[[str], FloatArray] = cache(lambda word: mean_direction(self[word]))
         self.halves = cache(self._halves)
         self.spread = cache(self._spread)
 
     def _read_ids(self, word: str) -> list[str]:
-        """Return the ids of a stimulus's occurrences; its vectors are read only if nothing else has the ids."""
+        """Return the ids of a stimulus's occurrences, without reading its vectors if possible."""
         known = getattr(self.vectors, "ids", None)
         return list(known(word) if known else self.vectors[word][0])
 
@@ -361,7 +360,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         ids, array = self.vectors[word]
         if word in self.inverse_norms:  # read before, and checked
             return DirectedVectors(to_floating(whose, array), self.inverse_norms[word])
-        directed = directed_vectors(whose, array, ids=ids, mend=embed_again(self.model))
+        directed = directed_vectors(whose, array, ids=ids, cure=embed_again(self.model))
         self.inverse_norms[word] = directed.inverse_norms
         return directed
 
@@ -415,7 +414,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         return compute_moments(self[word].vectors for word in sorted(self.rows["random"]))
 
     def _spread(self, word: str, turn: int) -> IndexArray:
-        """Return the rows of a word in the draws that intervals rest on, the same for all categories."""
+        """Return the rows of a word in the draws for intervals, the same for all categories."""
         rows, ids = self.rows[self.settings.modes[0]][word], self.ids[word]
         names = (word, turn)
         return rows[spread_draws([ids[row] for row in rows], SPREAD, seed=self.settings.seed, names=names)]
@@ -438,7 +437,7 @@ class _Contexts(Mapping[str, DirectedVectors]):
         """Return the draws of a category in a sample mode."""
         settings, listed = self.settings, [word for side in used for word in side]
         contexts = [self.rows[mode][word] for word in listed]
-        # draws are named without the model in the mode in which models that have the same contexts draw the same
+        # in mode `fixed`, draws are named without the model, so models with the same contexts draw the same
         names = (mode, self.model, category) if mode == "random" else (mode, category)
         n_contexts = tuple(rows.size for rows in contexts)
         drawn = named_draws(
@@ -449,12 +448,12 @@ class _Contexts(Mapping[str, DirectedVectors]):
         return _Draws(n_contexts, drawn, scores, *combine_scores(scores, len(used[0]), drawn, **settings.combining))
 
     def list_steps(self, drawn: _Draws) -> list[Combined]:
-        """Return the combined effect after more and more draws."""
+        """Return the combined effect after increasing numbers of draws."""
         sizes = sorted({*sizes_up_to(self.settings.sizes[-1]), *self.settings.sizes})
         return convergence(drawn.effects, drawn.variances, self.settings.tau2, sizes)
 
     def leave_out_targets(self, drawn: _Draws, n_x: int) -> FloatArray:
-        """Return the combined effect of the same draws without each target word; NaN where it does not exist."""
+        """Return the combined effect of the same draws without each target word; NaN if it does not exist."""
         effects = np.full(drawn.scores.shape[1], np.nan)
         for word in range(effects.size):
             left = n_x - (word < n_x)
@@ -465,10 +464,10 @@ class _Contexts(Mapping[str, DirectedVectors]):
         return effects
 
     def measure(self, cell: AskedEstimate) -> tuple[_AtLength, *tuple[Rows, ...]]:
-        """Return what an estimate's words say at this length, and the rows of words, resamples and steps of the draws.
+        """Return an estimate at this length, and its rows of words, resamples and steps of the draws.
 
-        Intervals, and differences with vectors as they are, rest on some draws, and are put around the effect of all.
-        Tests rest on all contexts that the model has; no draw has a part in them.
+        Intervals, and differences without rescaling, use some draws, and are centered on the effect of all. Tests use
+        all contexts that the model has, whatever the draws.
         """
         settings, std, used = self.settings, self.settings.test.std, cell.used
         drawn = self.draw(cell.category.name, used, settings.modes[0])
@@ -506,7 +505,7 @@ class _Draws(NamedTuple):
 
     Attributes:
         n_contexts: of each word, to draw from.
-        rows: (n_samples, n_words) what was drawn.
+        rows: (n_samples, n_words) drawn rows.
         scores: (n_samples, n_targets) associations.
         effects, variances: (n_samples,).
         combined: the effects combined.
@@ -523,7 +522,7 @@ class _Draws(NamedTuple):
 def _describe_draws(settings: CeatSettings, n_contexts: Sequence[int]) -> str:
     """Return how contexts were drawn.
 
-    `without-replacement` draws a word with replacement that has fewer contexts than draws.
+    `without-replacement` draws a word with fewer contexts than draws with replacement.
     """
     if settings.draws == "with-replacement" or max(n_contexts) < settings.sizes[-1]:
         return "with-replacement"
@@ -540,8 +539,8 @@ def _describe_combined(combined: RandomEffects) -> dict[str, float]:
 def _split_variance(cosines: CrossedScores, used: Words, sizes: Sequence[int]) -> dict[str, Any]:
     """Return the components of variance of the words that have two contexts or more, from draws that share none.
 
-    A word uses each of its contexts once before it uses one again, so that the first draws share none, as many as the
-    fewest contexts.
+    A word uses each of its contexts once before it uses one again, so the first draws, as many as the fewest contexts,
+    share none.
     """
     several = np.array(sizes) > 1
     kept = np.split(several, np.cumsum([len(side) for side in used])[:-1])

@@ -6,21 +6,20 @@ SEAT is WEAT with sentences in place of words (May et al. 2019; Sahoo et al. 202
 template of its class, and each sentence has a vector. Sentences are the items of the effect size: with s(t, A, B) =
 mean cos(t, a) - mean cos(t, b), over the sentences a of A and b of B,
 
-    d = (mean of s over the sentences of X - mean over those of Y) / standard deviation of s over both
+    d = (mean of s over the sentences of X - mean over the sentences of Y) / standard deviation of s over both
 
-Every word weighs the same, however many sentences it has, so that d and the test of words are about the same
-difference. Where all have as many, as with the templates of this project, d is the effect size over sentences.
+Every word has the same weight, however many sentences it has, so d and the test of words are about the same difference.
+If all words have equally many, as with the templates of this project, d is the effect size over sentences.
 
-The sentences of a word are not independent of one another: they are nearly the same sentence. The test therefore moves
-a word with all its sentences (unit `word`). The papers move single sentences (unit `sentence`), as if a set of 8 words
-in 10 templates were 80 words; then p is below .05 in far more than 5 % of runs in which there is no effect.
+The sentences of a word are not independent: they are nearly the same sentence. The test therefore moves a word with all
+its sentences (unit `word`). The papers move single sentences (unit `sentence`), as if a set of 8 words in 10 templates
+were 80 words; then p is below .05 in far more than 5% of runs without an effect.
 
 The average of `associations` takes every sentence as an item (May et al.). The average of `vectors` first takes the
-mean of the vectors of a word's sentences, as they are, so that a word is one item (the program of Sadhu et al. 2024).
+mean vector of a word's sentences, so a word is one item (the program of Sadhu et al. 2024).
 
-The tables of a study have one row per estimate. No category stops a study: one that cannot be computed is a row without
-numbers that says why, and a word without vectors is listed in `lost`. Vectors that cannot be right (NaN, zero) are
-refused.
+The tables of a study have one row per estimate. No category stops a study: if it cannot be computed, its row has the
+reason instead of numbers, and `lost` lists words without vectors. Wrong vectors (NaN, zero) are refused.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ UNITS = ("word", "sentence")
 AVERAGES = ("associations", "vectors")
 
 SEED = 47
-"""Of the resamples and partitions of an estimate that no study has made."""
+"""Of the resamples and partitions of an estimate in a notebook."""
 
 Rng: TypeAlias = np.random.Generator | int | None
 
@@ -106,8 +105,8 @@ def effect_size(
     Bryson and Narayanan 2017; Sadhu et al. 2024, appendix B.1; the default), `union_ddof0`, the same divided by n, and
     `pooled`, within X and within Y (Cohen's d). Hypothesis and test: `permutation_test`.
 
-    Positive if X is associated with A rather than B more than Y is. The sets may differ in size. With one word on each
-    side, `union_ddof1` gives +-1.414 whatever the vectors. Raises `InputError` for arrays of other
+    Positive if X is associated with A rather than B more than Y is. The sets may differ in size. With one word per
+    side, `union_ddof1` gives +-1.414 for any vectors. Raises `InputError` for arrays of other
     shapes, different dimensions, NaN and zero vectors, an unknown `std`, too few words for it, and scores that are all
     the same (`ConstantScoresError`).
     """
@@ -126,45 +125,42 @@ def permutation_test(
 ) -> PermutationTest:
     """Test whether target sets `X` and `Y` differ in their association with attributes `A` rather than `B`.
 
-    Hypothesis of no difference: every way to part the words of X and Y into sets of these sizes is as likely as the one
-    observed. Statistic, and p over these partitions (Caliskan, Bryson and Narayanan 2017; Sadhu et al. 2024, app. B.1):
+    Hypothesis of no difference: every partition of the words of X and Y into sets of these sizes is as likely as the
+    observed one. Statistic, and p over these partitions (Caliskan, Bryson and Narayanan 2017; Sadhu et al. 2024, B.1):
 
         S = mean of s(x, A, B) over X  -  mean of s(y, A, B) over Y
         p = share of partitions with |S| >= |S observed|      (two-sided)
 
     With sets of different sizes, and two words or more in each, the difference is divided by its standard error,
     sqrt(variance over X / nx + variance over Y / ny) (`statistic="studentized"`; Janssen 1997; Chung and Romano 2013).
-    Otherwise p would be small too often where the smaller set is the more varied one; with sets of one size both
-    statistics have the same p. `statistic="difference"` compares S itself, as the papers' programs do.
+    Otherwise p would be small too often if the smaller set varies more; with sets of equal size both statistics have
+    the same p. `statistic="difference"` compares S itself, as the papers' programs do.
 
     `X`, `Y`, `A`, `B` are (n, d) arrays, one vector per word, of any sizes; s as in `effect_size`.
     Options: `alternative` "two-sided" (the default) counts |statistic| >= |observed|, "greater" statistic >= observed,
-    "less" the opposite; ties within 1e-9 of the largest score count. `method` "exact" counts all partitions (up to 44
-    words, or more if one set is small; 17 million partitions of a studentized difference), "sampled" draws
-    `n_resamples` (100,000) of them with `rng` (a generator or a seed), "auto" (the default) is exact whenever it can
-    be. If all scores are the same, every partition is a tie and p is 1. Raises `InputError` for bad arrays, unknown
-    names, and `exact` with too many words.
+        "less" the opposite; ties within 1e-9 of the largest score count. `method` "exact" counts all partitions (up to
+        44 words, or more if one set is small; 17 million partitions of a studentized difference), "sampled" draws
+        `n_resamples` (100,000) of them with `rng` (a generator or a seed), "auto" (the default) is exact if possible.
+        If all scores are the same, every partition is a tie and p is 1. Raises `InputError` for bad arrays, unknown
+        names, and `exact` with too many words.
     """
     return _test_sides(_compute_word_cosines(X, Y, A, B).split()[0], **options)[0]
 
 
 def _test_sides(*sides: Sequence[FloatArray], **options: Unpack[PermutationOptions]) -> list[PermutationTest]:
-    """Test the scores of two sets on each side; one generator draws the partitions of all."""
+    """Test the scores of two sets on each side; one generator draws all partitions."""
     options["rng"] = generator_from(options.get("rng"))
     return [permutation_test_of_scores(*scores, noise=COSINE_NOISE, **options) for scores in sides]
 
 
 class Shown:
-    """An estimate in a notebook: the number with its interval in one line, a table, a picture.
-
-    A class of results has the attributes below.
-    """
+    """An estimate in a notebook: the number with its interval in one line, a table, a picture."""
 
     method: ClassVar[str]
     std: str
     """The denominator of the effect sizes."""
     lost: str = ""
-    """Words of the lists that do not count, each with the reason."""
+    """Words that do not count, each with the reason."""
     if TYPE_CHECKING:
 
         @property
@@ -181,16 +177,16 @@ class Shown:
 
         @property
         def cosines(self) -> CrossedScores:
-            """What the interval rests on."""
+            """For the interval."""
 
     @property
     def p_association(self) -> float:
-        """The larger p of both tests: whether other words would do, on either side."""
+        """The larger p of both tests: would other words, on either side, have the same effect?"""
         return max(self.test.p_value, self.test_attributes.p_value)
 
     @cached_property
     def interval(self) -> Interval:
-        """The 95% interval over words and, in CEAT, contexts; with a note in place of ends for fewer than 8 words."""
+        """The 95% interval over words and, in CEAT, contexts; a note in place of ends for fewer than 8 words."""
         n_x, n_y, n_a, n_b = self.cosines.sizes
         units = Units.from_sizes(n_x, n_y), Units.from_sizes(n_a, n_b)
         omitted = omit_units(self.cosines, self.cosines, units, self.std)
@@ -257,19 +253,17 @@ class Weat(Shown):
 
 
 class Seat(Weat):
-    """Result of `seat`, as that of `weat`."""
+    """Result of `seat`, like the result of `weat`."""
 
     method = "SEAT"
 
 
 def _select_sets(given: Sequence[Any], targets: Any, attributes: Any, *, are_single: bool) -> tuple[Sequence[Any], str]:
-    """Return the vectors of X, Y, A and B, (n, d) per word if words were given, and what `lost` says."""
+    """Return the vectors of X, Y, A and B, (n, d) per word if words were given, and the text of `lost`."""
     if not isinstance(given[0], Mapping) and targets is attributes is None:
         return given, ""
     if sum(each is not None for each in (*given[1:], targets, attributes)) > 2:
-        raise InputError(
-            "Give four arrays, X, Y, A and B, or vectors by word: `vectors, targets=(X, Y), attributes=(A, B)`."
-        )
+        raise InputError("Give four arrays (X, Y, A, B), or vectors by word with `targets=(X, Y), attributes=(A, B)`.")
     both = given[1] if targets is None else targets, given[2] if attributes is None else attributes
     words, directed, lost = word_sets_and_vectors(given[0], *both, are_single=are_single)
     return [[directed[word].vectors for word in side] for side in words], "; ".join(lost)
@@ -288,16 +282,16 @@ def weat(
 ) -> Weat:
     """Compute the WEAT of target sets `X`, `Y` and attribute sets `A`, `B`, each (n, d), one vector per word.
 
-    Hypothesis of no association: the words of X and Y do not differ in their association with A rather than B, or those
-    of A and B do not differ in theirs with X rather than Y, so that every way to part them into sets of these sizes is
-    as likely as the one observed. With
+    Hypothesis of no association: the words of X and Y do not differ in their association with A rather than B, or the
+    words of A and B not in theirs with X rather than Y, so every partition of them into sets of these sizes is as
+    likely as the observed one. With
 
         s(w, A, B) = mean over a in A of cos(w, a)  -  mean over b in B of cos(w, b)
 
     the effect size is d = (mean of s over X - mean of s over Y) / std of s over X and Y, and p is the share of
     partitions whose difference of means is at least as extreme (Caliskan, Bryson and Narayanan 2017, Science 356; Sadhu
-    et al. 2024, appendix B.1). They part only the target words (`test`); whether other attribute words would do as well
-    is asked by `test_attributes`, and of both by `p_association`.
+    et al. 2024, appendix B.1). `test` permutes only the target words, `test_attributes` the attribute words;
+    `p_association` is the larger p of both.
 
     Give arrays, `weat(X, Y, A, B)`, or words as to `ceat`: `weat(vectors, targets=(X, Y), attributes=(A, B))`.
 
@@ -337,14 +331,14 @@ def seat(
 ) -> Seat:
     """Compute the SEAT of target sets `X`, `Y` and attribute sets `A`, `B`.
 
-    Hypothesis of no association: the words of X and Y could change sides (`test`), or those of A and B
-    (`test_attributes`); `p_association` is the larger p of both. Formula: see the module.
+    Hypothesis of no association: the words of X and Y (`test`), or of A and B (`test_attributes`), could change sides;
+    `p_association` is the larger p of both. Formula: see the module.
 
     Give arrays, `seat(X, Y, A, B)`, or words as to `ceat`: `seat(vectors, targets=(X, Y), attributes=(A, B))`.
 
     Args:
-        X: one (n_sentences, d) array per word. Words may have different numbers of sentences; each word weighs the
-            same. Or these arrays by word.
+        X: one (n_sentences, d) array per word. Words may have different numbers of sentences; each has the same weight.
+            Or these arrays by word.
         Y: as X.
         A: as X.
         B: as X.
@@ -400,7 +394,7 @@ Layouts: TypeAlias = Mapping[str, Mapping[str, Any]]
 def _measure_items(
     vectors: Mapping[str, npt.NDArray[Any]], moments: Moments, estimand: Estimand, average: str = "associations"
 ) -> tuple[CrossedScores, Estimate]:
-    """Return the cosines of a category's words or sentences, and what they say; `vectors` has (n_items, d) per word."""
+    """Return the cosines and the estimate of a category's words or sentences; `vectors` has (n_items, d) per word."""
 
     def compute(change: Change = lambda vectors, _: vectors) -> CrossedScores:
         sets = [[change(vectors[word], moments) for word in side] for side in estimand.words]
@@ -428,8 +422,8 @@ def measure_weat(
 
     Args:
         categories: by name, in the layout of `categories.json`.
-        vectors: of each stimulus that has one, (d,).
-        missing: why each of the others has none.
+        vectors: (d,), by stimulus.
+        missing: why the others lack a vector.
         name: of the vectors, the tables' `model`.
         settings: how effects are tested.
         seed: of the study.
@@ -487,21 +481,20 @@ def measure_seat(
     Args:
         categories: by name, in the layout of `categories.json`.
         sentences: the filled templates (`prasanga.samples.fill_templates`): columns occurrence_id, stimulus, template.
-        vectors: of each stimulus, the occurrence ids of its sentences and their (n_sentences, d) vectors. A sentence
-            that the model has no vector for is absent, a stimulus without any likewise.
+        vectors: of each stimulus, the occurrence ids of its sentences and their (n_sentences, d) vectors. Sentences and
+            stimuli without vectors are absent.
         model: its name.
         settings: how effects are tested.
         unit: see `seat`; `p_stimuli` moves words in any case, and `sentence` adds `p_sentences`.
         average: see `seat`.
-        sentence_vector: what a sentence's vector is (cls, mean, last, word, position), for the table.
+        sentence_vector: kind of a sentence's vector (cls, mean, last, word, position), for the table.
         seed: of the study.
 
     Returns:
         A row per category, one per category and word, and one per category and template.
 
     Raises:
-        InputError: vectors that cannot be right (NaN, zero, two of one sentence, those of
-            sentences that are not among the templates).
+        InputError: wrong vectors: NaN, zero, two of one sentence, or of a sentence that no template has.
     """
     parsed = [category_of(name, layout) for name, layout in categories.items()]
     listed: dict[str, dict[str, tuple[int, str]]] = {}
@@ -552,13 +545,10 @@ def _order_sentences(
     array = to_array(whose, vectors, VECTORS)
     for sentence in ids:
         if sentence not in listed:
-            raise InputError(
-                f"{whose}: the vector of sentence {sentence} belongs to none of the templates' sentences. They have"
-                " changed, or the vectors are another study's. Embed the sentences again."
-            )
+            raise InputError(f"{whose}: sentence {sentence} has a vector, but is in no template. Embed them again.")
     places = np.array([listed[each][0] for each in ids], dtype=np.int64)
     if len(array):
-        directed_vectors(whose, array, ids=ids, mend=embed_again(model))
+        directed_vectors(whose, array, ids=ids, cure=embed_again(model))
     order = np.argsort(places)
     return array[order], places[order]
 

@@ -1,7 +1,7 @@
-"""What WEAT, SEAT and CEAT say of a category: the same columns, computed in the same way from its cosines.
+"""The estimate of a category by WEAT, SEAT or CEAT: the same columns, computed in the same way from its cosines.
 
-The three differ in what an item is - a word, its sentences, its contexts - and in nothing else: the effect size, its
-interval, the tests of the words, the null control of dealt attribute words, and the effect without one word.
+The three differ only in their items: words, sentences or contexts. Effect size, interval, tests of the words, the null
+control of shuffled attribute words, and effects without one word are the same.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ class CategoryWords:
 
     Attributes:
         name: its name.
-        title: what it compares.
+        title: in words.
         set_names: of the four sets.
         sets: their words.
-        repeated: the words that a set listed more than once, once per repetition; they are not in `sets` again.
-        matched: the sides of which the sets are matched, word by word: targets, attributes, both, or neither.
-        clusters: of each set, the words that are in a cluster, with its name.
-        as_published: whether a set has the words that a paper describes, for comparison with its numbers only.
+        repeated: the words that a set listed more than once, once per repetition; `sets` has each once.
+        matched: the sides with sets that are matched, word by word: targets, attributes, both, or neither.
+        clusters: of each set, the words in a cluster, with its name.
+        as_published: whether a set has the words of a paper, only for comparison with its numbers.
     """
 
     name: str
@@ -77,7 +77,7 @@ class CategoryWords:
         return self.matched in (side, "both")
 
     def units(self, used: Sequence[Sequence[str]]) -> tuple[Units, Units]:
-        """Return the units of chance of the targets and of the attributes that are `used`."""
+        """Return the units of chance of the used targets and attributes."""
         targets, attributes = (
             Units.from_clusters(used[i], used[i + 1], *self.clusters[i : i + 2], matched=self.is_matched(side))
             for i, side in ((0, "targets"), (2, "attributes"))
@@ -100,9 +100,9 @@ class CategoryWords:
 def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "once") -> CategoryWords:
     """Read one category of `categories.json`: {"title": ..., "targets": [set, set], "attributes": [set, set]}.
 
-    A set is {"name": ..., "stimuli": [word, ...]}, with "clusters", {word: name of its cluster}, where there are some;
-    other keys are left alone. "matched" names the sides whose sets are matched. A word listed twice in a set counts
-    `once`, or `as-listed`.
+    A set is {"name": ..., "stimuli": [word, ...]}, and may have "clusters", {word: name of its cluster}; other keys are
+    ignored. "matched" names the sides whose sets are matched. A word listed twice in a set counts `once`, or
+    `as-listed`.
     """
     four = [*layout["targets"], *layout["attributes"]]
     kept = [each_once(of["stimuli"]) if repeated_words == "once" else (list(of["stimuli"]), []) for of in four]
@@ -113,9 +113,9 @@ def category_of(name: str, layout: Mapping[str, Any], repeated_words: str = "onc
 
 
 def select_words(category: CategoryWords, usable: Container[str]) -> tuple[Words, list[Loss]]:
-    """Return the words of each set that can be measured, in order, and those that are lost with their partners.
+    """Return the usable words of each set, in order, and the losses of words whose partner is lost.
 
-    Of matched sets whole pairs are kept.
+    Matched sets keep whole pairs.
     """
     kept = [[word in usable for word in words] for words in category.sets]
     lost = []
@@ -135,7 +135,7 @@ def find_small_set(
 ) -> Loss | None:
     """Return the first set that has too few words left for an effect size, or None.
 
-    `needed` has the smallest number for X, Y, A and B; `words` is the noun of the message.
+    `needed` is the smallest number for X, Y, A and B; `words` is the noun of the message.
     """
     kinds = ("a target set", "a target set", "an attribute set", "an attribute set")
     for name, listed, kept, kind, least in zip(category.set_names, category.sets, used, kinds, needed, strict=True):
@@ -146,7 +146,7 @@ def find_small_set(
 
 
 def describe_category(category: CategoryWords, used: Words, lost: Sequence[Loss]) -> dict[str, Any]:
-    """Return the columns of a category and of its words; `lost` lists the words that were left out, and why."""
+    """Return the columns of a category and of its words; `lost` lists the words left out, and why."""
 
     def count(words: Sequence[Sequence[str]]) -> list[int]:
         return [n for units in category.units(words) for n in units.sizes]
@@ -188,12 +188,9 @@ class TestSettings:
     equivalence_margin: float = 0.2
 
     def __post_init__(self) -> None:
-        """Refuse a number of resamples that the schema of the config allows and no interval can be made of."""
+        """Refuse a single resample, which makes no interval."""
         if self.n_resamples == 1:
-            raise InputError(
-                "associations.n_resamples: 1. Write 0 for no intervals of differences, or at least 2, better 2000: the"
-                " ends of an interval are quantiles of the resamples, and those of a single one are the same."
-            )
+            raise InputError("associations.n_resamples: 1. Write 2000, or 0 for no intervals of differences.")
 
     def conventions(self) -> dict[str, Any]:
         """Return the settings as the columns that have their names."""
@@ -202,15 +199,15 @@ class TestSettings:
 
 @dataclass(frozen=True)
 class Estimand:
-    """An effect that is measured, and what its random numbers are named by.
+    """An effect that is measured, and the names of its random numbers.
 
     Attributes:
         category: its name.
         words: of X, Y, A and B. Effects with the same category and words share resamples, and are compared in pairs.
-        units: of X and Y, and of A and B: what is permuted, left out and resampled.
+        units: of X and Y, and of A and B, which are permuted, left out and resampled.
         settings: how the effect is tested.
         seed: of the study.
-        names: what else sampled permutations and dealt words belong to, such as the model and the length.
+        names: other names for the seeds of drawn permutations and shuffles, such as the model and the length.
     """
 
     category: str
@@ -221,12 +218,12 @@ class Estimand:
     names: tuple[object, ...] = ()
 
     def generator(self, what: str) -> np.random.Generator:
-        """Return the generator of `what`."""
+        """Return the generator for one purpose."""
         return generator(self.seed, what, *self.names, self.category)
 
     @property
     def sampled(self) -> tuple[Units, ...]:
-        """The units that a study has a sample of: of the targets, and of the attributes unless these are fixed."""
+        """The units that count as a sample: of the targets, and of the attributes unless these are fixed."""
         return self.units if self.settings.resample_attributes else self.units[:1]
 
     def resample(self, n_draws: int = 1) -> Resampling:
@@ -252,7 +249,7 @@ class Estimand:
         return permutation_test_of_scores(*sets, statistic="difference", **self._how("p_sentences"))
 
     def test_words(self, cosines: CrossedScores) -> tuple[PermutationTest, PermutationTest]:
-        """Test the units of X and Y by their words' associations, and those of A and B by contributions."""
+        """Test the units of X and Y by their words' associations, and the units of A and B by contributions."""
         how: dict[str, Any] = {"statistic": self.settings.statistic, "noise": cosines.noise}
         targets, attributes = self.units
         first = targets.test(cosines.word_scores(), **how, **self._how("p_stimuli"))
@@ -262,7 +259,7 @@ class Estimand:
 def _describe_tests(tests: Sequence[PermutationTest], units: Sequence[Units]) -> dict[str, Any]:
     """Return the columns of the tests of either side; a side with few clusters has no p.
 
-    An association is one of these targets with these attributes, so that `p_association` is the larger p.
+    An association depends on both sides, so `p_association` is the larger p.
     """
     columns: dict[str, Any] = {"smallest_p": max(test.smallest_p for test in tests)}
     for name, number, test, side in zip(
@@ -280,10 +277,10 @@ def _describe_tests(tests: Sequence[PermutationTest], units: Sequence[Units]) ->
 
 
 class Estimate(NamedTuple):
-    """What is known of one category.
+    """The numbers of one category.
 
     Attributes:
-        columns: by name, but for the corrected p and the twins'.
+        columns: by name, without the corrected p and the columns of twins.
         words: a row for each word: its association, and the effect without it.
     """
 
@@ -303,19 +300,19 @@ def measure_cosines(
     n_items: Sequence[int] = (),
     rescale: Callable[[Change], CrossedScores] | None = None,
 ) -> Estimate:
-    """Return the effect of one category, how sure it is, and its controls.
+    """Return the effect of one category, its interval, tests and controls.
 
     Args:
-        cosines: of its items, the words in the order of the estimand's.
-        estimand: what is measured.
-        counted: gives effects with words counted several times, where they are not linear in `cosines`.
-        tests: of the words, where they rest on more than `cosines`.
-        effect: the effect that is reported, where it rests on more draws than `cosines` has; the interval is put around
-            it, and so is what else `cosines` give.
-        scores: (n_targets,) associations of the target words, where they rest on more draws.
-        without: effects without each word, in the order X, Y, A, B, where they rest on more draws; NaN for none.
-        n_items: of each word, for the table; those of `cosines` if not given.
-        rescale: makes the cosines of the same items by vectors changed as one of `SCALES` does.
+        cosines: of its items, with words in the estimand's order.
+        estimand: the effect to measure.
+        counted: gives effects with words counted several times, if they are not linear in `cosines`.
+        tests: of the words, if they use more than `cosines`.
+        effect: the reported effect, if it uses more draws than `cosines`; intervals and other numbers are centered on
+            it.
+        scores: (n_targets,) associations of the target words, if they use more draws.
+        without: effects without each word, in the order X, Y, A, B, if they use more draws; NaN for none.
+        n_items: of each word, for the table; by default from `cosines`.
+        rescale: computes the cosines of the same items with vectors changed by one of `SCALES`.
 
     Raises:
         ConstantScoresError: all words have the same association.
@@ -352,7 +349,7 @@ def measure_cosines(
 def _measure_rescaled(
     rescale: Callable[[Change], CrossedScores], cosines: CrossedScores, std: str, effect: float, difference: float
 ) -> dict[str, float]:
-    """Return the effect and the difference of means on each scale, moved like the reported ones from `cosines`."""
+    """Return the effect and the difference of means on each scale, centered like the reported ones."""
     columns, observed = dict[str, float](), cosines.effect(std)
     for scale, change in SCALES.items():
         with contextlib.suppress(InputError):  # vectors without a direction, or words without a spread: no number
@@ -371,34 +368,34 @@ def _measure_pairs(units: Sequence[Units], *scores: FloatArray) -> float | None:
 
 
 def _subtract_means(cosines: CrossedScores, scores: FloatArray) -> float:
-    """Return the mean association of the words of X minus that of Y: the effect size's numerator."""
+    """Return the mean association of X minus the mean of Y: the effect size's numerator."""
     return float(scores[: cosines.n_x].mean() - scores[cosines.n_x :].mean())
 
 
 def range_columns(name: str, effects: FloatArray) -> dict[str, float | None]:
-    """Return the smallest and the largest of the effects that there are, as `<name>_low` and `<name>_high`."""
+    """Return the smallest and the largest finite effect, as `<name>_low` and `<name>_high`."""
     known = effects[np.isfinite(effects)]
     low, high = (float(known.min()), float(known.max())) if known.size else (None, None)
     return {f"{name}_low": low, f"{name}_high": high}
 
 
 # --------------------
-# The estimates of a method, and those that cannot be computed.
+# The estimates of a method, including categories that cannot be computed.
 
 
 class AskedEstimate(NamedTuple):
-    """An estimate that is asked for."""
+    """An estimate to compute."""
 
     category: CategoryWords
     key: Mapping[str, str]
-    """Columns of all its rows, besides the category: the model, and the segment length and sample mode of CEAT."""
+    """Columns of all its rows: the model, and the segment length and sample mode of CEAT."""
     used: Words
     lost: list[Loss]
     about: Mapping[str, Any]
-    """Other columns of its row that are known before it is measured."""
+    """Other columns of its row, known before measurement."""
 
     def estimate(self, settings: TestSettings, seed: int, *names: object) -> Estimand:
-        """Return what is measured; see `Estimand`."""
+        """Return the estimand."""
         return Estimand(self.category.name, self.used, self.category.units(self.used), settings, seed, names)
 
 
@@ -410,7 +407,7 @@ def measure_cells(
     needed: str = "2211",
     noun: str = "stimuli",
 ) -> list[pa.Table]:
-    """Return the tables of a method, by name: of each cell a row of estimates, and rows of the others.
+    """Return the tables of a method, by name: a row of estimates per cell, and the rows of other tables.
 
     Args:
         what: label of the progress bar.
@@ -440,10 +437,10 @@ def measure_cells(
 
 
 # --------------------
-# Whether an association changes with the length of the context: slopes of word scores on log2 of the length.
+# The change of an association with context length: slopes of word scores on log2 of the length.
 #
-# The effect sizes of single contexts change with length even where no association does: they are divided by the scatter
-# of contexts, which depends on the length. So a word is here the mean of its unit vectors over the occurrences that all
+# Effect sizes of single contexts change with length even if no association does: they are divided by the scatter of
+# contexts, which depends on the length. So a word is here the mean of its unit vectors over the occurrences that all
 # lengths share. With s_l(w) the association of word w at length l, from these means, and S_l the spread of the target
 # words' associations there, a word has the slope
 #
@@ -451,8 +448,8 @@ def measure_cells(
 #
 # and the mean b over X minus that over Y is the slope of the effect on x_l: its change per doubling of the length. The
 # test permutes words by their slopes, on both sides; the hypothesis is that slopes are exchangeable between the sets.
-# Dividing by S_l matters: mean vectors shrink with the scatter of contexts, and associations with them. What is left of
-# the scatter in a mean must not be in S_l; it is what two halves of the occurrences disagree by,
+# Dividing by S_l matters: mean vectors shrink with the scatter of contexts, and associations with them. S_l must not
+# include the scatter that remains in a mean, which is the difference between two halves of the occurrences:
 #
 #     S_l^2 = spread of (s_1 + s_2) / 2, squared  -  spread of (s_1 - s_2) / 2, squared
 
@@ -465,7 +462,7 @@ def measure_slope(
     Args:
         lengths: two fixed segment lengths or more, in words.
         halves: at each length, (n_targets, n_attributes) mean cosines over either half of the targets' occurrences.
-        estimand: what is measured; `names` say whose slope it is.
+        estimand: the effect to measure; `names` identify the slope.
     """
     x = np.log2([int(length) for length in lengths])
     weights = (x - x.mean()) / np.square(x - x.mean()).sum()
@@ -498,9 +495,9 @@ def measure_slope(
 # --------------------
 # Templates as a sample: the effect in each, without each, and its interval over words and templates.
 #
-# A study has a few templates out of many that would do as well. They are crossed with the words: each word is in each
-# template of its class, and the templates of one place correspond in all classes. So other templates add a variance of
-# their own to that of other words; what a word and a template do together is counted in both.
+# A study has a few templates out of many possible ones. They are crossed with the words: each word is in each template
+# of its class, and templates with the same place correspond in all classes. So templates add to the variance of words;
+# interactions of words and templates count in both.
 
 
 def measure_templates(
@@ -514,10 +511,10 @@ def measure_templates(
     """Return the columns of templates of an estimate, and rows of the table of templates without category and model.
 
     Args:
-        measure: gives the effect in some templates, (n_templates,) booleans; NaN where there is none.
+        measure: gives the effect in some templates, (n_templates,) booleans; may be NaN.
         names: of the templates, by their place.
-        cosines: of the items, as `measure_cosines` has them.
-        estimand: what is measured.
+        cosines: of the items, as in `measure_cosines`.
+        estimand: the effect to measure.
         counted: as in `measure_cosines`.
     """
     n, std = len(names), estimand.settings.std

@@ -1,8 +1,8 @@
 """The strength of bias that a study could have found in each category: from its vectors to the table of strength.
 
-`prasanga.stats.strength` has the rule of a finding for many simulated studies. Here are the studies of vectors: mean
-directions of a study's words, which a shift moves, and the scatter of their contexts or sentences. `measure_strengths`
-makes the table of any method, at the level that the other tests of the study leave.
+`prasanga.stats.strength` applies the rule of a finding to many simulated studies. This module has the studies of
+vectors: mean directions of a study's words, which a shift moves, and the scatter of their contexts or sentences.
+`measure_strengths` makes the table of any method, at the level that the other tests of the study leave.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from prasanga.stats.strength import (
 
 @dataclass(frozen=True)
 class Space:
-    """What one list of vectors says of the words of a study: contexts of one length, filled templates, static vectors.
+    """The words of a study in one list of vectors: contexts of one length, filled templates or static vectors.
 
     Attributes:
         products: (n, n) products of the mean directions of all words.
@@ -64,12 +64,12 @@ class Space:
 
 @dataclass(frozen=True)
 class Roles:
-    """The words of a category among those of a study, by their numbers.
+    """The words of a category, by their numbers among a study's words.
 
     Attributes:
         targets: words of X, then of Y.
         attributes: words of A, then of B.
-        target_units: what is permuted and left out among the targets.
+        target_units: the targets' units, which are permuted and left out.
         attribute_units: the same among the attributes.
         others: words from which attributes may be drawn.
         spelled: (n,) characters of every word of the study.
@@ -87,9 +87,9 @@ class _Direction(NamedTuple):
     """How the cosines of a category move with its targets along g, the direction from B to A."""
 
     values: FloatArray
-    """(n_targets, n_attributes) as they are."""
+    """(n_targets, n_attributes) without a move."""
     push: FloatArray
-    """(n_targets, n_attributes) what a unit of c adds."""
+    """(n_targets, n_attributes) added by a unit of c."""
     along: FloatArray
     """(n_targets,) product of each target's unit vector with g."""
 
@@ -133,7 +133,7 @@ def _find_shift(directions: Sequence[_Direction], is_x: Flags, k: float, weights
     return np.asarray(signs * high[:, None])
 
 
-# all nulls draw from one generator, so that their order decides the numbers
+# all nulls draw from one generator, so their order decides the numbers
 _NULLS = ("false_scatter", "false_attributes", "false_spelling", "false_templates")
 
 
@@ -172,7 +172,7 @@ class CosineStudies(Studies):
 
     @property
     def nulls(self) -> dict[str, Callable[[int], Flags]]:
-        """Those of all studies, and those that draw attributes, where there are other words."""
+        """The nulls of all studies, and nulls that draw attributes if the study has enough other words."""
         found = super().nulls
         if self._roles.others.size >= self._roles.attributes.size:
             found |= {"false_attributes": self.draw_attributes, "false_spelling": self.divide_by_spelling}
@@ -236,7 +236,7 @@ class CosineStudies(Studies):
     def _find(
         self, judge: Judge, cosines: Sequence[FloatArray], without: Sequence[FloatArray], is_x: Flags, twins: FloatArray
     ) -> Flags:
-        """Return what is found with (R, n_targets, n_attributes) mean cosines in each space, and without templates."""
+        """Return the findings with (R, n_targets, n_attributes) mean cosines in each space, and without templates."""
         first, weights = judge.attribute_units.is_first, _weigh(judge.attribute_units)
         left_out = contrast(np.vstack(judge.attribute_units.leave_one_out()), first).T
         templates = np.array([each @ weights for each in without])
@@ -262,7 +262,7 @@ def _weigh(attribute_units: Units) -> FloatArray:
 
 
 _DRAWS = 16
-"""Contexts of each word from which their scatter is estimated; they are in memory, of all words, lengths and copies."""
+"""Contexts per word for the estimate of their scatter; memory holds them for all words, lengths and copies."""
 
 
 class VectorList(NamedTuple):
@@ -271,7 +271,7 @@ class VectorList(NamedTuple):
     Attributes:
         words: that have vectors, each with its number.
         products: (n, n) products of their mean directions.
-        without: (T, n, n) the same without each template; empty if these are too few.
+        without: (T, n, n) the same without each template; empty with too few templates.
         items: of each word, (m, d) unit vectors: some of its contexts, or all of its sentences.
         is_drawn: whether items are contexts, one of each word per draw; sentences are crossed.
     """
@@ -291,10 +291,10 @@ def summarize_vectors(
     average: str = "associations",
     seed: int = 47,
 ) -> VectorList:
-    """Return what strength depends on in the vectors of `words`, which are read one word at a time.
+    """Return what strength needs of the vectors of `words`, reading one word at a time.
 
     Args:
-        vectors: ids and (n, d) vectors of each word that has some.
+        vectors: ids and (n, d) vectors, by word.
         words: of the study.
         sentences: the filled templates, of SEAT; None for contexts and words.
         average: of SEAT: with `vectors`, the mean of a word's vectors is its one item.
@@ -335,11 +335,11 @@ def summarize_models(
     n_twins: Mapping[str, int],
     **how: Any,
 ) -> Callable[[str], list[list[VectorList]]]:
-    """Return a function that summarizes the vectors of a model and of each random-weight copy, and keeps the last ones.
+    """Return a function that summarizes the vectors of a model and of its copies, and caches the last model.
 
     Args:
-        paths: by model, the files of its vectors at each length, and then those of its copies if it has some.
-        read: gives the vectors in a file, of the model (None) or of one of its copies.
+        paths: by model, the files of its vectors at each length, and then the files of its copies, if any.
+        read: gives the vectors in a file, of the model (None) or of a copy.
         words: of the study.
         n_twins: number of copies by model.
         **how: arguments of `summarize_vectors`.
@@ -367,10 +367,10 @@ def measure_strengths(
     """Return the table of strength of a method: a row per category and model that has a test.
 
     Args:
-        tables: the estimates of all methods; those with `n_tests` have a test.
+        tables: the estimates of all methods; a row with `n_tests` has a test.
         method: its name.
-        build: gives the simulated studies of an estimate, by a rule and a generator; estimates of a model follow each
-            other.
+        build: gives the simulated studies of an estimate, by a rule and a generator; it gets a model's estimates one
+            after the other.
         settings: how effects are tested.
         repetitions: number of simulated studies.
         shifts: that are planted, in standard deviations of word scores within sets.
@@ -405,7 +405,7 @@ def build_cosine_studies(
 
     Args:
         categories: by name, in the layout of `categories.json`.
-        row: the estimate; words that it lost have no part in its studies.
+        row: the estimate; its studies leave out the words that it lost.
         vectors: of the model, at each length that the test is over.
         copies: the same of each random-weight copy; one that lacks a word of the category is left out.
         rule: of a finding.
@@ -428,7 +428,7 @@ def build_cosine_studies(
 
 
 def _moderate(row: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]]) -> Moderate:
-    """Return what moderates the deviation of simulated copies, as those of other estimates of the model suggest."""
+    """Return a function that moderates the deviation of simulated copies by the model's other estimates."""
     others = [
         (each["twin_sd"], each["n_twins"] - 1, each["category"])
         for each in estimates
@@ -448,7 +448,7 @@ def _moderate(row: Mapping[str, Any], estimates: Sequence[Mapping[str, Any]]) ->
 
 
 def _find_obstacle(row: Mapping[str, Any], level: float) -> str:
-    """Return why no shift of any size could be found; empty if nothing prevents it."""
+    """Return why no study could find a shift of any size; else an empty text."""
     if row["smallest_p"] > level:
         return f"the smallest possible p is {row['smallest_p']:.2g}, and only {level:.2g} or less is significant"
     return "too few words" if has_few_words(row, "xyab") else ""

@@ -1,8 +1,8 @@
 """From vectors to cosines: checked words and vectors, their directions, and the cosines of targets with attributes.
 
-A cosine needs unit vectors. Copying a study's vectors to scale them would double its memory, so they keep their type
-(float16, float32 or float64) and have 1 / length beside them; products are then taken in float64, from the exact
-values, which keeps a dozen digits where float32 unit vectors keep seven.
+A cosine needs unit vectors. Scaled copies of a study's vectors would double its memory, so vectors keep their type
+(float16, float32 or float64) and come with 1 / length. Products are computed in float64 from the exact values, which
+keeps a dozen digits; float32 unit vectors would keep seven.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from prasanga.stats.effects import FloatArray, IndexArray, sequence_of, to_array
 Words: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str]]
 """The words of X, Y, A and B."""
 
-VECTORS = "(n, d) numbers: one vector a row, all rows of the same length"
-_ROWS = 256  # converted to float64 at a time, which stay in the processor's cache
+VECTORS = "(n, d) numbers: one vector per row, all rows of the same length"
+_ROWS = 256  # converted to float64 at a time, which fit into the CPU's cache
 _CHUNK = 1 << 28  # bytes of the vectors of all words in some draws
-_ROUNDING = 1e-12  # a float64 difference is wrong by about 1e-16 of its numbers, that of a mean of many by more
+_ROUNDING = 1e-12  # float64 differences are wrong by about 1e-16 of their numbers, differences of means by more
 
 # --------------------
 # Words.
@@ -35,7 +35,7 @@ _ROUNDING = 1e-12  # a float64 difference is wrong by about 1e-16 of its numbers
 def each_once(words: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return the words of a set, each once, and the repeated ones, once per repetition.
 
-    Spellings that Unicode treats as equal, or that differ only in a zero-width non-joiner, are one word.
+    Spellings that are equal in Unicode, or differ only in a zero-width non-joiner, are one word.
     """
     kept: dict[str, str] = {}
     repeated = []
@@ -48,7 +48,7 @@ def each_once(words: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def describe_repeats(repeated: Sequence[str], used: Iterable[str]) -> list[tuple[str, str]]:
-    """Return each entry that `each_once` took out of a set, and how often the set lists it."""
+    """Return each entry that `each_once` removed from a set, and how often the set lists it."""
     known = set(used)
     times = {word: "twice" if n == 1 else f"{n + 1} times" for word, n in Counter(repeated).items()}
     return [(word, f"listed {times[word]}{', counted once' if word in known else ''}") for word in repeated]
@@ -67,13 +67,13 @@ class DirectedVectors(NamedTuple):
     """(n,), one over each row's Euclidean length."""
 
 
-def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = (), mend: str = "") -> DirectedVectors:
-    """Check (n, d) `vectors` and compute the inverse length of each row; `name` says in messages whose they are.
+def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = (), cure: str = "") -> DirectedVectors:
+    """Check (n, d) `vectors` and compute the inverse length of each row.
 
-    Where rows have `ids`, messages name them by these; `mend` says what to do about a row that cannot be used.
+    Messages name the vectors by `name` and `ids`; `cure` says what to do about a wrong row.
 
-    Raises `InputError` if the array is not two-dimensional, is empty, is not numeric, or has a row that holds NaN or
-    infinity, or is all zeros (such a vector has no direction).
+    Raises `InputError` if the array is not two-dimensional, is empty, is not numeric, or has a row with NaN or
+    infinity, or of zeros (a vector without direction).
     """
     array = to_floating(name, vectors)
     norms = np.empty(len(array))
@@ -85,8 +85,8 @@ def directed_vectors(name: str, vectors: npt.ArrayLike, *, ids: Sequence[str] = 
     if (wrong := ~np.isfinite(norms) | (norms == 0)).any():
         row = int(wrong.argmax())
         which = f"row {row}, the vector of {ids[row]}," if row < len(ids) else f"row {row}"
-        problem = "holds NaN or infinity." if norms[row] else "is a zero vector, which has no direction."
-        raise InputError(f"{name}: {which} {problem} {mend or 'Make this vector again, or leave it out.'}")
+        problem = "has NaN or infinity." if norms[row] else "is a zero vector, without a direction."
+        raise InputError(f"{name}: {which} {problem} {cure or 'Make this vector again, or leave it out.'}")
     return DirectedVectors(array, 1.0 / norms)
 
 
@@ -100,11 +100,10 @@ def to_floating(name: str, vectors: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def embed_again(model: str) -> str:
-    """Return what to do about a vector of a study that cannot be right (docs/contexts.md has how they are kept)."""
+    """Return what to do about a wrong vector of a study (docs/contexts.md describes shards and store)."""
     return (
-        f"Delete its shard and the list of that shard (.json), both under results/embeddings/{model}, and run again"
-        " (what results/store has is not embedded again); if this comes back, the store has the vector too, so delete"
-        " with them results/store/<key>, the folder whose key.json names this model."
+        f"Delete its shard and that shard's list (.json), both in results/embeddings/{model}, and run again. If this"
+        " comes back, also delete results/store/<key>, the folder whose key.json names this model."
     )
 
 
@@ -131,10 +130,10 @@ def mean_direction(vectors: DirectedVectors) -> FloatArray:
 
 
 def require_other_words(targets: Mapping[str, Iterable[Any]], attributes: Mapping[str, Iterable[Any]]) -> None:
-    """Refuse a set of targets and one of attributes with words in common; each maps a name to its words' arrays.
+    """Refuse targets and attributes with words in common; each maps a set's name to its words' arrays.
 
-    Vectors have no names: those of one word are the same in every number. A single one may be so by chance, in examples
-    of two or three dimensions; two are the same words.
+    Vectors have no names, but one word's vectors are equal in every number. In two or three dimensions a single pair
+    may be equal by chance; two pairs are the same words.
     """
     for (name, of_targets), (other, of_attributes) in product(targets.items(), attributes.items()):
         places = {_digits(vector): i for i, vector in enumerate(of_targets)}
@@ -142,8 +141,8 @@ def require_other_words(targets: Mapping[str, Iterable[Any]], attributes: Mappin
         if len(shared) > 1:
             key, i = next(iter(shared.items()))
             raise InputError(
-                f"{other}: word {i} has the vector of word {places[key]} of {name}, one of {len(shared)} that both"
-                f" have, and a word is nearest to itself. Leave it out of one of them."
+                f"{other}: word {i} has the vector of word {places[key]} of {name}, one of {len(shared)} in both."
+                " Leave these words out of one set."
             )
 
 
@@ -153,14 +152,12 @@ def _digits(vector: npt.ArrayLike) -> tuple[tuple[int, ...], bytes]:
 
 
 def require_one_dimension(sizes: Mapping[str, int]) -> None:
-    """Refuse vectors of different dimensions; `sizes` maps a name to the d of its (n, d) array."""
+    """Refuse vectors of different dimensions; `sizes` maps a name to d of its (n, d) array."""
     first = next(iter(sizes), "")
     for name, d in sizes.items():
         if d != sizes[first]:
-            raise InputError(
-                f"{name}: vectors of {d} dimensions, but {first} has {sizes[first]}. All vectors of a test come from"
-                " one model and layer."
-            )
+            found = f"{name}: vectors of {d} dimensions, but {first} has {sizes[first]}"
+            raise InputError(f"{found}. Take all vectors of a test from one model and layer.")
 
 
 def word_vectors(name: str, words: Sequence[npt.ArrayLike]) -> list[npt.NDArray[Any]]:
@@ -168,13 +165,13 @@ def word_vectors(name: str, words: Sequence[npt.ArrayLike]) -> list[npt.NDArray[
 
     A word of one item may be given as (d,).
 
-    Raises `InputError` for a set without words, and for anything but a list of arrays.
+    Raises `InputError` for an empty set, and for anything but a list of arrays.
     """
     listed = sequence_of(name, words, "a list with one (n_items, d) array of numbers for each word")
     if not listed:
-        raise InputError(f"{name}: a set without words. Every set needs at least one.")
+        raise InputError(f"{name}: an empty set. Give at least one word.")
     arrays = [to_array(f"{name}, word {i}", word, VECTORS) for i, word in enumerate(listed)]
-    # A single number stays without dimensions, and is refused with the other shapes.
+    # A single number keeps no dimensions, and is refused like other shapes.
     return [array[None] if array.ndim == 1 else array for array in arrays]
 
 
@@ -186,8 +183,7 @@ def word_sets_and_vectors(
     `embeddings` maps words to (n, d) vectors, or to one (d,) vector each if they `are_single`. A word counts once per
     set; `as_listed`, it counts as often as it is listed, without a note.
 
-    Raises `InputError` for sets other than lists of words, a word in two sets, and a word without vectors or with bad
-    ones.
+    Raises `InputError` for sets other than lists of words, a word in two sets, and missing or wrong vectors.
     """
     sets: dict[str, list[str]] = {}
     for name, given, sides in (("targets", targets, "XY"), ("attributes", attributes, "AB")):
@@ -208,25 +204,21 @@ def word_sets_and_vectors(
             notes += dict.fromkeys(f"{word}: {told}" for word, told in describe_repeats(repeated, sets[side]))
     if not isinstance(embeddings, Mapping):
         raise InputError(
-            f"embeddings: of type {type(embeddings).__name__}. Give a mapping word -> vectors, such as"
-            f" {{'rose': an array of shape {'(d,)' if are_single else '(n, d)'}, ...}}."
+            f"embeddings: of type {type(embeddings).__name__}. Give a dict such as"
+            f" {{'rose': array of shape {'(d,)' if are_single else '(n, d)'}, ...}}."
         )
     listed = list(dict.fromkeys(word for side in sets.values() for word in side))
     if missing := [word for word in listed if word not in embeddings]:
-        raise InputError(
-            f"embeddings: no vectors of {', '.join(map(repr, missing))} ({len(missing)} of {len(listed)} words). Give"
-            " them, or leave these words out."
-        )
+        found = f"{', '.join(map(repr, missing))} ({len(missing)} of {len(listed)} words)"
+        raise InputError(f"embeddings: no vectors of {found}. Give them, or leave these words out.")
     directed: dict[str, DirectedVectors] = {}
     for word in listed:
         name, vectors = f"embeddings[{word!r}]", embeddings[word]
         if are_single:
             vectors = to_array(name, vectors, VECTORS)
             if vectors.ndim != 1 and vectors.shape[:-1] != (1,):
-                raise InputError(
-                    f"{name}: an array of shape {vectors.shape}. WEAT has one vector per word, (d,). For a word in"
-                    " several contexts use `ceat`, in several sentences `seat`."
-                )
+                found = f"{name}: an array of shape {vectors.shape}, but WEAT has one vector per word, (d,)"
+                raise InputError(f"{found}. For several contexts use `ceat`, for several sentences `seat`.")
             vectors = vectors.reshape(1, -1)
         directed[word] = directed_vectors(name, vectors)
     require_one_dimension({f"embeddings[{word!r}]": v.vectors.shape[1] for word, v in directed.items()})
@@ -234,7 +226,7 @@ def word_sets_and_vectors(
 
 
 # --------------------
-# Other scales of the vectors, in which an effect is computed again.
+# Other scales of the vectors, for a second effect.
 
 
 class Moments(NamedTuple):
@@ -245,10 +237,10 @@ class Moments(NamedTuple):
 
 
 def compute_moments(arrays: Iterable[npt.NDArray[Any]]) -> Moments:
-    """Return the moments of the rows of all (n, d) `arrays`, each held in memory alone.
+    """Return the moments of the rows of all (n, d) `arrays`, with one in memory at a time.
 
-    Rows are merged, some at a time, by their means and squared deviations (Chan, Golub and LeVeque 1983), which loses
-    no digits.
+    Blocks of rows are merged by their means and squared deviations (Chan, Golub and LeVeque 1983), which keeps all
+    digits.
     """
     n, mean, squares = 0, np.zeros(1), np.zeros(1)
     for array in arrays:
@@ -261,17 +253,16 @@ def compute_moments(arrays: Iterable[npt.NDArray[Any]]) -> Moments:
 
 
 def center(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:
-    """Return (n, d) vectors less the mean; a remainder that is rounding is 0."""
+    """Return (n, d) vectors minus the mean; rounding errors become 0."""
     apart = np.asarray(vectors - moments.mean)
     apart[np.abs(apart) <= _ROUNDING * np.abs(moments.mean)] = 0.0
     return apart
 
 
 def standardize(vectors: npt.NDArray[Any], moments: Moments) -> FloatArray:
-    """Return (n, d) vectors less the mean, each dimension over its standard deviation; one that never varies is 0.
+    """Return (n, d) vectors minus the mean, each dimension over its standard deviation; a constant one becomes 0.
 
-    Rogue dimensions, a few of large variance, decide about cosines that the others hardly move; by this step all count
-    alike (Timkey and van Schijndel 2021, section 5).
+    Otherwise a few rogue dimensions of large variance dominate cosines (Timkey and van Schijndel 2021, section 5).
     """
     return center(vectors, moments) / np.where(moments.sd > _ROUNDING * np.abs(moments.mean), moments.sd, 1.0)
 
@@ -281,7 +272,7 @@ SCALES: Mapping[str, Change] = {"centered": center, "standardized": standardize}
 """Other scales in which cosines are measured, by the ending of the columns."""
 
 # --------------------
-# Cosines of target with attribute items: words, their sentences, or their contexts.
+# Cosines of target and attribute items: words, their sentences, or their contexts.
 
 
 def compute_cosines(
@@ -289,7 +280,7 @@ def compute_cosines(
 ) -> CrossedScores:
     """Return one draw, from the (n_items, d) vectors of each word of the four sets; one row per word for WEAT.
 
-    Raises `InputError` for a set without words, NaN, zero vectors and different dimensions.
+    Raises `InputError` for an empty set, NaN, zero vectors and different dimensions.
     """
     sets = {name: word_vectors(name, words) for name, words in zip("XYAB", (X, Y, A, B), strict=True)}
     named = {f"{name}, word {i}": word for name, words in sets.items() for i, word in enumerate(words)}
@@ -304,8 +295,8 @@ def compute_cosines(
 def compute_mean_cosines(directions: Mapping[str, FloatArray], words: Words) -> CrossedScores:
     """Return the mean cosines of the `words` of X, Y, A and B over all pairs of their contexts, as one draw.
 
-    `directions` has the (d,) mean of each word's unit vectors. The mean of the products is the product of the
-    means, so that nothing is drawn: it is what ever more draws would come to.
+    `directions` has the (d,) mean of each word's unit vectors. The mean of the products is the product of the means, so
+    no draw is needed: it is the limit of many draws.
     """
     x, y, a, b = (np.array([directions[word] for word in side]) for side in words)
     values = np.concatenate([x, y]) @ np.concatenate([a, b]).T
@@ -315,8 +306,8 @@ def compute_mean_cosines(directions: Mapping[str, FloatArray], words: Words) -> 
 def draw_cosines(vectors: Mapping[str, DirectedVectors], words: Words, draws: IndexArray) -> CrossedScores:
     """Return the cosines of every target with every attribute word in every draw.
 
-    `draws` are (n_draws, n_words) rows of each word's vectors. They are taken in chunks whose vectors fill `_CHUNK`
-    bytes; a mapping that reads vectors when asked is asked for each word once per chunk.
+    `draws` are (n_draws, n_words) rows of each word's vectors. They are taken in chunks of `_CHUNK` bytes of vectors; a
+    mapping that reads on demand is asked once per word and chunk.
     """
     listed, n_targets = [word for side in words for word in side], len(words[0]) + len(words[1])
     dimension = vectors[listed[0]].vectors.shape[1]

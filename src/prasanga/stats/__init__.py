@@ -1,6 +1,6 @@
 """Effect sizes, random effects, permutation tests, intervals, power and controls: pure functions of numbers.
 
-Nothing here knows what was measured, where vectors come from or how a result is shown. docs/statistics.md has the
+Nothing here depends on the measure, the source of vectors or the report. docs/statistics.md has the
 formulas.
 """
 

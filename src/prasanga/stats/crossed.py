@@ -1,13 +1,12 @@
 """Scores of every target item with every attribute item, from which an effect is computed again and again.
 
-The scores of a category are cosines (WEAT, SEAT, CEAT) or log-probabilities. Whatever asks how an effect depends on
-its words - an interval, leaving one word out, dealing the attribute words again - needs nothing but these. An item has
-scores of its own: a word (WEAT), a word in a context (CEAT, one per draw), or a sentence (SEAT, several of one word).
-What is resampled is always the word, with all its items, and every word weighs the same, however many items it has; so
-the effect and the permutation test of words are about the same difference.
+The scores of a category are cosines (WEAT, SEAT, CEAT) or log-probabilities. Intervals, leave-one-out effects and
+shuffled attributes need nothing else. An item has its own scores: a word (WEAT), a word in a context (CEAT, one per
+draw), or a sentence (SEAT, several per word). Resampling moves a word with all its items, and every word has the same
+weight, however many items it has. So the effect and the permutation test of words are about the same difference.
 
-A replicate counts each word twice, once or not at all. Its scores are one matrix product for many replicates at a
-time, and its means and variances another, in blocks that stay in the processor's cache.
+A replicate counts each word twice, once or not at all. One matrix product gives the scores of many replicates, another
+their means and variances, in blocks that fit into the CPU's cache.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _BLOCK = 2**20  # bytes of the scores of one block of replicates
 
 
 class CountedScores(Protocol):
-    """Scores from which an effect is computed again with words counted several times, or dealt into other sets."""
+    """Scores that give effects with words counted several times, or dealt into other sets."""
 
     @property
     def n_targets(self) -> int:
@@ -61,8 +60,8 @@ class CrossedScores:
     """Scores of targets with attributes, and to which word each item belongs.
 
     Attributes:
-        values: (n_draws, n_target_items, n_attribute_items); items of X before those of Y, of A before those of B.
-        targets: (n_target_items,) the word of each item: 0 to n_x - 1 for the words of X, from n_x on for those of Y.
+        values: (n_draws, n_target_items, n_attribute_items); X before Y, A before B.
+        targets: (n_target_items,) the word of each item: 0 to n_x - 1 in X, from n_x on in Y.
         attributes: (n_attribute_items,) the same for A and B.
         n_x: words of X; likewise `n_y`, `n_a`, `n_b`.
         noise: a spread of scores as small as this is rounding. It depends on the unit: 1e-13 for cosines.
@@ -124,7 +123,7 @@ class CrossedScores:
     def split(self, unit: str = "word") -> tuple[list[FloatArray], list[FloatArray]]:
         """Return the scores that are permuted: associations of X and of Y, and contributions of A and of B.
 
-        Those of X and Y are of words, or of `sentence` items.
+        X and Y have a score per word, or per item for the unit `sentence`.
         """
         if unit == "word":
             targets = np.split(self.word_scores(), [self.n_x])
@@ -227,7 +226,7 @@ class CrossedScores:
 
 
 def contrast(counts: Counts | npt.NDArray[np.bool_], is_first: npt.NDArray[np.bool_]) -> FloatArray:
-    """Return (R, n) weights of words in the mean of the first set minus that of the second.
+    """Return (R, n) weights of words in the mean of the first set minus the mean of the second.
 
     `counts` says how often each word counts, (R, n); `is_first`, (n,) or (R, n), whether it is of the first set.
     """
@@ -236,7 +235,7 @@ def contrast(counts: Counts | npt.NDArray[np.bool_], is_first: npt.NDArray[np.bo
 
 
 def weigh_items(words: IndexArray, counts: Counts) -> Counts:
-    """Return (R, n_items) how much items count, those of any word the same together, and all together their number.
+    """Return (R, n_items) weights of items: each word has the same total, and all weights add up to the items' number.
 
     `words` are the (n_items,) words of the items, `counts` says how often each word counts, (R, n_words).
     """
@@ -282,7 +281,7 @@ def deal(n_first: int, n_second: int, n: int, rng: np.random.Generator) -> npt.N
 def leave_one_out(crossed: CountedScores, std: str = "union_ddof1") -> FloatArray:
     """Return (n_targets + n_attributes,) the effect size without each word and all its items, in the order X, Y, A, B.
 
-    NaN where there is none: the word was alone in its set, or the scores of the others are all the same.
+    NaN if the word was the only one in its set, or if the scores of the others are all the same.
     """
     n = crossed.n_targets
     kept = 1.0 - np.eye(n + crossed.n_attributes)
@@ -301,28 +300,28 @@ def contributions(crossed: CrossedScores) -> FloatArray:
 
 
 class VarianceComponents(NamedTuple):
-    """Parts of the variance of the difference of means in one draw: what of it other words and contexts would change.
+    """Parts of the variance of the difference of means in one draw: how much other words and contexts would change it.
 
-    In squared crossed. Estimates are unbiased, so that a part that is next to nothing may come out below 0.
+    In squared crossed. Estimates are unbiased, so a part near zero may come out below 0.
     """
 
     words: float
-    """Of target words: how much they differ in association, over their number."""
+    """Of target words: the variance of their associations, divided by their number."""
     attributes: float
     """Of attribute words, likewise."""
     contexts: float
-    """Of the one context in which each word stands, targets and attributes together."""
+    """Of the one context that each word has, targets and attributes together."""
     rest: float
-    """Of what belongs to a target and an attribute word together, and to their contexts together."""
+    """Of the interaction between target and attribute words, and between their contexts."""
 
 
 def variance_components(crossed: CrossedScores) -> VarianceComponents:
     """Return the components of variance of mean s over X - mean s over Y, words and contexts being random and crossed.
 
-    By the method of moments (Henderson 1953, method 1; Cornfield and Tukey 1956), from sums of squares within draws, in
-    which a context is its own, and of products between two draws, in which the words are the same and no context is.
-    With k_t, k_a, k_r those of the target words' associations, of the attribute words' `contributions` and of what is
-    left of a cosine without both, each over the numbers of words that the difference is a mean of,
+    By the method of moments (Henderson 1953, method 1; Cornfield and Tukey 1956), from sums of squares within draws,
+    which share words and contexts, and from products between two draws, which share words only. With k_t for the target
+    words' associations, k_a for the attribute words' `contributions` and k_r for the residuals of cosines without both,
+    each over the numbers of words that the difference is a mean of,
 
         words = k_t - k_r between     attributes = k_a - k_r between     rest = k_r within
         contexts = (k_t - k_r within) + (k_a - k_r within) - words - attributes
@@ -349,8 +348,8 @@ def variance_components(crossed: CrossedScores) -> VarianceComponents:
 def _within_and_between(values: FloatArray) -> FloatArray:
     """Return the mean product of deviations within a draw and between two, (2,), as parts of a mean's variance.
 
-    Deviations are those from all means over an axis but the first, that of draws; what is summed is divided by the
-    degrees of freedom, and by the number of values.
+    Deviations are from the means over every axis but the first, the draws. Sums are divided by the degrees of freedom,
+    and by the number of values.
     """
     axes = range(1, values.ndim)
     for axis in axes:

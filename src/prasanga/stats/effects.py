@@ -25,8 +25,8 @@ class Denominator(NamedTuple):
     """A standard deviation of associations.
 
     Attributes:
-        within_sets: whether it is taken around the mean of each set, X and Y, or around that of both together.
-        lost: how much less than the number of words it is divided by.
+        within_sets: whether it is taken around the mean of each set, X and Y, or around the mean of both together.
+        lost: lost degrees of freedom.
     """
 
     within_sets: bool
@@ -38,7 +38,7 @@ DENOMINATORS: Mapping[str, Denominator] = {
     "union_ddof0": Denominator(within_sets=False, lost=0),
     "pooled": Denominator(within_sets=True, lost=2),  # Cohen's d
 }
-"""By the name of the convention. Effects, resamples, twins and the power of a test all compute by these."""
+"""By the name of the convention. Effects, resamples, twins and power calculations use these."""
 
 STD_CONVENTIONS = tuple(DENOMINATORS)
 
@@ -51,7 +51,8 @@ def largest_effect(n_x: float, n_y: float, std: str) -> float:
 TIE = 1e-9
 """Statistics closer than this, relative to the largest, are ties: the order of a sum changes its last digits."""
 
-# Cosines are sums of products of numbers below 1, wrong by some 1e-16: a spread as small as this is rounding, not data.
+# Cosines are sums of products of numbers below 1, wrong by about 1e-16: a spread as small as this is rounding, not
+# data.
 COSINE_NOISE = 1e-13
 
 # The same for scores of unknown scale, relative to the largest of them.
@@ -59,13 +60,13 @@ _RELATIVE_NOISE = 1e-12
 
 
 class ConstantScoresError(InputError):
-    """All associations are the same, so that an effect size, a difference over a spread, does not exist."""
+    """All associations are the same, so the effect size, a difference over their spread, does not exist."""
 
 
 def effect_size_of_scores(x: npt.ArrayLike, y: npt.ArrayLike, std: str = "union_ddof1", *, noise: float = 0.0) -> float:
     """Return the effect size of associations already computed.
 
-    `x` (nx,) has those of the words of X, `y` (ny,) those of the words of Y.
+    `x` (nx,) are the associations of the words of X, `y` (ny,) of the words of Y.
 
     `std`: `union_ddof1` (the default), `union_ddof0` or `pooled`, as in `effect_size`. A spread of `noise` or less is
     rounding (`COSINE_NOISE` for cosines). Raises `InputError` as `effect_size` does.
@@ -126,7 +127,7 @@ def hedges_variance(effects: FloatArray, n_x: int, n_y: int) -> FloatArray:
 
 TAU2_METHODS = ("dl", "pm", "reml")
 
-Z_95 = 1.959963984540054  # the normal distribution's 97.5 % point
+Z_95 = 1.959963984540054  # the normal distribution's 97.5% point
 
 
 @dataclass(frozen=True)
@@ -136,15 +137,15 @@ class RandomEffects:
     effect: float
     standard_error: float
     p_value: float
-    """Two-sided, of the hypothesis that the combined effect is 0; 0.0 where float64 ends (below some 1e-308)."""
+    """Two-sided, of the hypothesis that the combined effect is 0; 0.0 where float64 ends (below about 1e-308)."""
     log_p_value: float
-    """Natural logarithm of the same, right far beyond that."""
+    """Natural logarithm of the same, exact far beyond that."""
     tau2: float
     """Variance of the true effects between draws."""
     q: float
     """Cochran's Q: squares about the mean weighted by 1 / V; n - 1 on average if tau2 is 0."""
     i2: float
-    """Share of the effects' variation that is more than their V explain, max(0, (Q - (n - 1)) / Q)."""
+    """Share of the effects' variation that their V do not explain, max(0, (Q - (n - 1)) / Q)."""
     ci_low: float
     """Lower end of effect +- 1.96 standard errors."""
     ci_high: float
@@ -197,7 +198,7 @@ def combine(effects: npt.ArrayLike, variances: npt.ArrayLike, *, tau2: str = "dl
 def two_sided_log_p(z: float) -> float:
     """Return the natural logarithm of 2 * (1 - Phi(|z|)).
 
-    The result has none of the cancellation and underflow of that expression.
+    This form avoids the cancellation and underflow of that expression.
     """
     from scipy.special import log_ndtr  # here, because it takes longer to import than the rest of the package
 
@@ -279,14 +280,14 @@ def _restricted_slope(y: FloatArray, v: FloatArray, tau2: float) -> float:
 
 
 # --------------------
-# Checks of arguments at the public functions. A message has the argument, the value found and what to give.
+# Checks of arguments of public functions. A message names the argument, the value found and what to give.
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IndexArray: TypeAlias = npt.NDArray[np.int64]
 
 
 def whole_number(name: str, value: object, *, least: int) -> int:
-    """Return `value` if it is a whole number of at least `least`; True and False are none."""
+    """Return `value` if it is a whole number of at least `least`; refuse True and False."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise InputError(f"{name}: {value!r}. Write a whole number of at least {least}.")
     return int(value)
@@ -302,7 +303,7 @@ def positive_number(name: str, value: object, *, most: float = np.inf, example: 
 
 
 def choice(name: str, value: object, allowed: Sequence[str]) -> None:
-    """Refuse a value that is none of those allowed."""
+    """Refuse a value that is not allowed."""
     if not isinstance(value, str) or value not in allowed:
         raise InputError(f"{name}: {value!r} is not known. Write {' or '.join(map(repr, allowed))}.")
 
@@ -314,13 +315,12 @@ def generator_from(rng: object) -> np.random.Generator:
             raise TypeError
         return np.random.default_rng(rng)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise InputError(
-            f"rng: {rng!r}. Give a seed, a whole number of at least 0, or a numpy.random.Generator."
-        ) from None
+        message = f"rng: {rng!r}. Give a seed, a whole number of at least 0, or a numpy.random.Generator."
+        raise InputError(message) from None
 
 
 def to_array(name: str, values: object, wanted: str) -> npt.NDArray[Any]:
-    """Return `values` as a numpy array of numbers, of whatever type and shape; `wanted` says in messages what to give.
+    """Return `values` as a numpy array of numbers of any type and shape; `wanted` says in messages what to give.
 
     Raises `InputError` for everything else: None, a text, a dict, rows of different lengths, a tensor with gradients.
     """
@@ -345,7 +345,7 @@ def finite_vector(name: str, numbers: npt.ArrayLike) -> FloatArray:
 
 
 def sequence_of(name: str, values: object, wanted: str) -> list[Any]:
-    """Return the list of `values`, several things of one kind: no text, dict or single number."""
+    """Return `values` as a list; refuse a text, a dict and a single number."""
     if not isinstance(values, (str, bytes, Mapping)) and hasattr(values, "__len__") and isinstance(values, Iterable):
         with contextlib.suppress(TypeError):  # an array without dimensions
             return list(values)

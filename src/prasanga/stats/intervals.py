@@ -1,24 +1,24 @@
 """How sure an effect is: its interval over words, contexts and templates, and its controls.
 
-The interval of an effect is that of the mean effect of studies with other words, as many in each set. It comes from the
-effects without each unit: word, cluster of words or matched pair (the jackknife: Tukey 1958; of several samples:
-Arvesen 1969). An effect size has a largest value, d_max, near which it is skewed. So the interval is made on the scale
-z = atanh(d / d_max),
+The interval is for the mean effect of studies with other words, as many in each set. It comes from the effects without
+each unit: word, cluster of words or matched pair (the jackknife: Tukey 1958; of several samples: Arvesen 1969). An
+effect size has a largest value, d_max, near which it is skewed. So the interval is made on the scale z = atanh(d /
+d_max),
 
     tanh(z - t se) d_max  to  tanh(z + t se) d_max,     se^2 = sum over samples of (n - 1) / n * sum of (z_i - mean z)^2
 
 z_i without unit i of a sample, t of Student's distribution with n_x + n_y - 2 degrees of freedom (n - 1 of n pairs). It
-always has the effect inside. A word goes with all its items and contexts, so that contexts are in it: what is left of
-their noise in a word's mean makes words differ. Templates are one sample more; degrees of freedom are then
-Satterthwaite's (1946). docs/statistics.md has how often these intervals hold.
+always includes the effect. A word moves with all its items and contexts. So contexts are covered: the noise that they
+leave in a word's mean makes words differ. Templates are one more sample; degrees of freedom are then Satterthwaite's
+(1946). docs/statistics.md says how often these intervals hold.
 
-Differences between two models or lengths are those of effects of the same words, so they need the same resamples of
-both: how often a word counts in resample i depends on the seed, the category and the words, and on nothing else. Level
+Differences between two models or lengths compare effects of the same words, so both need the same resamples: how often
+a word counts in resample i depends only on the seed, the category and the words. Level
 1 draws the units of each set again, with replacement; a word comes with all its items. Level 2 draws contexts: in the
-draws of CEAT every context of a word is used at most once where there are enough, so draws chosen again are contexts
-chosen again. What was measured once (WEAT, SEAT) has no level 2.
+draws of CEAT every context of a word is used at most once where there are enough, so resampled draws are
+resampled contexts. WEAT and SEAT have one draw, and no level 2.
 
-Controls are attribute words dealt again, copies of the model with random weights, and words that are alike.
+Controls are shuffled attribute words, copies of the model with random weights, and words that are alike.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def draw_resampling(
     """Resample the units of X and Y, or of X, Y, A and B, and `n_draws` draws, `n_resamples` times.
 
     Each set has a generator of its own, named by the category, the set and its `words`, as listed; the draws have one
-    named by the category and their number. More resamples begin with those of fewer.
+    named by the category and their number. A larger number of resamples begins with the same ones.
 
     Args:
         words: of X, Y, A and B.
@@ -93,14 +93,14 @@ def draw_resampling(
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval, or the reason why there is none.
+    """An interval, or the reason why it is missing.
 
     Attributes:
-        low: lower end; None if there is no interval.
-        high: upper end; None if there is no interval.
+        low: lower end; None without an interval.
+        high: upper end; None without an interval.
         method: `jackknife`, `bc` (of a difference); of a percentage, `bootstrap` or `exact`.
-        note: why there is no interval, or what else to know about it; empty if there is nothing to say.
-        p_equivalence: of the hypothesis that the effect is `margin` from 0 or farther; None without one of both.
+        note: why the interval is missing, or a caution; may be empty.
+        p_equivalence: of the hypothesis that the effect is `margin` or more from 0; None without interval or margin.
         equivalent_within: the smallest margin at which that p is .05 or less; None without an interval.
     """
 
@@ -117,7 +117,7 @@ class Omitted(NamedTuple):
 
     Attributes:
         effects: (n,) effects; NaN where none exists.
-        bounds: (n,) the largest effects that are possible without it; infinity where there is no largest.
+        bounds: (n,) the largest possible effects without it; infinity if effects are unbounded.
         bound: the largest effect that is possible with all units.
     """
 
@@ -169,22 +169,25 @@ def interval(
     """Return the interval of an effect size, and whether the effect is near 0.
 
     Two one-sided tests ask whether the effect is above -`margin`, and below `margin`; p is the larger of theirs
-    (Schuirmann 1987): p is at most .05 where the 90% interval lies within the margin.
+    (Schuirmann 1987): p is at most .05 where the 90% interval is within the margin.
 
     Args:
-        effect: that is reported; it may rest on more draws than those without a unit.
+        effect: that is reported; it may use more draws than the effects without a unit.
         units: as in `omit_units`.
         omitted: what `omit_units` returns.
         templates: effects without each template: the interval is over other templates as well.
-        margin: distance from 0 that counts as none, greater than 0; None asks for no such test.
-        level: probability that the interval is to hold the mean effect.
+        margin: distance from 0 that counts as no effect, greater than 0; None for no equivalence test.
+        level: probability that the interval should include the mean effect.
 
     Returns:
-        Without ends, but with a note, if a set has fewer than `FEWEST_WORDS` units, or no effect without one of them.
+        A note in place of ends if a set has fewer than `FEWEST_WORDS` units, or no effect without one of them.
     """
     from scipy.special import stdtr, stdtrit  # here, because it takes longer to import than the rest of the package
 
-    if note := find_few_units(units) or _find_constant(omitted):
+    note = find_few_units(units)
+    if not note and not all(np.isfinite(sample.effects).all() for sample in omitted):
+        note = "no interval: without one of the words no effect exists, because all scores are the same"
+    if note:
         return Interval(None, None, "jackknife", note)
     words, freedom = sum(map(_variance_of_omitted, omitted)), float(units[0].freedom)
     error, bound = math.sqrt(words), omitted[0].bound
@@ -213,8 +216,8 @@ def interval(
 def crossed_mean_interval(values: FloatArray) -> Interval:
     """Return the interval of the mean of (n, T) `values`, of n things in T templates, over other things and templates.
 
-    The variance is that of the things' means plus that of the templates', which counts the rest twice; degrees of
-    freedom are Satterthwaite's.
+    The variance of the things' means is added to the variance of the templates' means, which counts the rest twice;
+    degrees of freedom are Satterthwaite's.
     """
     from scipy.special import stdtrit  # here, because it takes longer to import than the rest of the package
 
@@ -279,15 +282,17 @@ def difference_interval(
     """
     differences = replicates_1 - replicates_2
     known = np.isfinite(differences)
-    note = _undefined(known)
     if not known.any():
+        note = "no interval: in no resample does an effect exist, because all scores are the same"
         return Interval(None, None, "bc", note)
+    lost = float(np.mean(~known))
+    note = f"{lost:.1%} of the resamples are left out, because all their scores are the same" * (lost > _UNDEFINED)
     low, high = _bias_corrected(differences[known], effect_1 - effect_2)
     return Interval(float(low), float(high), "bc", note)
 
 
 def find_few_units(units: Sequence[Units]) -> str:
-    """Return why units of the targets, or of targets and attributes, have no interval; empty if they have one."""
+    """Return why too few units of the targets, or of targets and attributes, allow no interval; else an empty text."""
     for sides, each in zip(("XY", "AB"), units, strict=False):
         for name, size, words in zip(sides, each.sizes, (each.first, each.second), strict=True):
             if size < FEWEST_WORDS:
@@ -295,21 +300,6 @@ def find_few_units(units: Sequence[Units]) -> str:
                 some = f"{size} {what}{'' if size == 1 else 's'}"
                 needed = f"an interval over words needs {FEWEST_WORDS} in every set"
                 return f"no interval: set {name} has {some}, and {needed}"
-    return ""
-
-
-def _find_constant(omitted: Sequence[Omitted]) -> str:
-    if all(np.isfinite(sample.effects).all() for sample in omitted):
-        return ""
-    return "no interval: without one of the words no effect exists, because all scores are the same"
-
-
-def _undefined(known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> str:
-    share = float(np.mean(~known))
-    if share == 1:
-        return "no interval: in no resample does an effect exist, because all scores are the same"
-    if share > _UNDEFINED:
-        return f"{share:.1%} of the resamples are left out, because all their scores are the same"
     return ""
 
 
@@ -328,25 +318,24 @@ def _bias_corrected(replicates: FloatArray, effect: float) -> FloatArray:
 
 
 # --------------------
-# A null control: the attribute words of A and B dealt again.
+# A null control: the attribute words of A and B shuffled.
 #
 # If an effect belongs to what A and B mean, it should vanish when their words are mixed. What remains is what any
 # two sets of these words would give.
 #
-# An effect size is a difference over a spread. Mixed sets make both small, and their ratio need not be: where X and
-# Y differ strongly, the little that mixed sets say of it is divided by a spread as little, and effect sizes near
-# the largest possible come out, of either sign. The control therefore divides by the spread that the target words
-# have with the real A and B; then it asks whether the difference of the sets' means vanishes,
-# as it should.
+# An effect size is a difference over a spread. Mixed sets make both small, but not their ratio: where X and Y differ
+# strongly, a small difference is divided by a small spread, which gives effect sizes near the largest possible, of
+# either sign. The control therefore divides by the spread that the target words have with the real A and B. Then it
+# asks whether the difference of the sets' means vanishes, as it should.
 
 
 @dataclass(frozen=True)
 class ShuffledControl:
-    """Where the effects of dealt attribute words lie.
+    """The range of the effects of shuffled attribute words.
 
     Attributes:
-        low: the 2.5 % quantile of the effects.
-        high: the 97.5 % quantile.
+        low: the 2.5% quantile of the effects.
+        high: the 97.5% quantile.
         p_value: (number with |effect| >= |observed|, + 1) / (number of effects + 1); two-sided.
     """
 
@@ -377,28 +366,28 @@ def shuffled_control(
 # The effects of copies of the model with random weights.
 #
 # Few copies say little about how much effects vary with the weights. The standard deviations of all cells of a model
-# are therefore moderated by empirical Bayes (Smyth 2004, section 6.2): each variance is drawn towards a common one,
+# are therefore moderated by empirical Bayes (Smyth 2004, section 6.2): each variance is shrunk towards a common one,
 # s0^2, which counts as d0 degrees of freedom. A cell whose copies vary much more than the others' keeps its own
-# deviation: drawn towards them, it would be told from its copies far too often (Phipson et al. 2016).
+# deviation: with a smaller one it would differ from its copies far too often (Phipson et al. 2016).
 
 
 FEWEST_CELLS = 3
-"""Standard deviations that tell how standard deviations vary."""
+"""Standard deviations needed to estimate how standard deviations vary."""
 
 _WIDE = 0.2
 _INFINITE = 1e10  # half of as many degrees of freedom: all cells vary alike
 
 
 class BesideTwins(NamedTuple):
-    """An estimate beside those of the model's twins, which have the same words and other, random weights.
+    """An estimate of a model and of its twins, which have the same words and random weights.
 
     Attributes:
-        effect: of the model; None if there is none.
-        low: lower end of its 95% interval over words or pairs; None without.
+        effect: of the model; may be None.
+        low: lower end of its 95% interval over words or pairs; may be None.
         high: upper end.
         twins: the K estimates of the twins.
         group: estimates of one group share words or pairs, and are not independent.
-        most: largest difference that is possible; the interval ends there.
+        most: largest possible difference; the interval ends there.
         unit: how much such an estimate varies compared with others; standard deviations are moderated in this unit.
     """
 
@@ -412,9 +401,9 @@ class BesideTwins(NamedTuple):
 
 
 def compare_with_twins(cells: Sequence[BesideTwins]) -> list[dict[str, float | None]]:
-    """Compare the estimates of one model by one method with those of its twins.
+    """Compare the estimates of one model by one method with its twins' estimates.
 
-    The difference, effect - mean of the K twins, is tested against two null hypotheses, and has to stand out from both:
+    The difference, effect - mean of the K twins, is tested against two null hypotheses, and both must be rejected:
 
         other weights   Student's t, f degrees of freedom, of difference / (s sqrt(1 + 1 / K))
         other words     the normal distribution, of difference / sqrt(V + s^2 / K)
@@ -427,7 +416,7 @@ def compare_with_twins(cells: Sequence[BesideTwins]) -> list[dict[str, float | N
     Returns:
         For each cell `n_twins`, `twin_effect_size` (their mean), `twin_sd`, `twin_difference`, its 95% interval
         `twin_difference_low` to `twin_difference_high`, `p_twins`, and s and f as `twin_sd_moderated` and `twin_df`;
-        None for what there is not. An interval and a p need two twins and an interval over words.
+        None where one is missing. Interval and p need two twins and an interval over words.
     """
     found = [_describe_twins(cell) for cell in cells]
     tested = [
@@ -476,7 +465,7 @@ def judge_difference(cell: BesideTwins, sd: float, df: float) -> dict[str, float
 def assess_difference(difference: Any, width: Any, n_twins: int, sd: Any, df: Any) -> tuple[Any, Any]:
     """Return p of the difference from the copies' mean, and half of its interval; numbers, or arrays of many studies.
 
-    `width` is that of the effect's interval over words.
+    `width` is the length of the effect's interval over words.
     """
     from scipy.special import ndtr, stdtr, stdtrit  # here, because it takes longer to import than the rest
 
@@ -490,7 +479,7 @@ def assess_difference(difference: Any, width: Any, n_twins: int, sd: Any, df: An
 def moderate_deviations(
     deviations: npt.ArrayLike, df: npt.ArrayLike, groups: Sequence[str]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return standard deviations drawn towards a common one, and their degrees of freedom.
+    """Return standard deviations shrunk towards a common one, and their degrees of freedom.
 
     With e = log s^2 - digamma(d / 2) + log(d / 2) of each s with d degrees of freedom, trigamma(d0 / 2) is the variance
     of e minus the mean of trigamma(d / 2), and d0 is infinite where that is not positive; log s0^2 = mean of e +
@@ -537,8 +526,8 @@ def _invert_trigamma(value: float) -> float:
 # --------------------
 # Effects among words that are alike in frequency and in pieces: a regression with words as rows.
 #
-# A frequent word and a rare one, a word of one piece and one of five, have vectors that differ for that alone. Where X
-# and Y differ in it, so may their associations. With s the association of a target word,
+# Vectors depend on a word's frequency, and on its number of pieces. If X and Y differ in these, so may their
+# associations. With s the association of a target word,
 #
 #     s = b0 + b1 [word is of X] + b2 log(1 + occurrences) + b3 pieces + error
 #
@@ -556,7 +545,7 @@ class Adjusted(NamedTuple):
 
 
 def adjusted_difference(scores: npt.ArrayLike, is_x: npt.ArrayLike, covariates: npt.ArrayLike) -> Adjusted:
-    """Return by how much words of X are above those of Y with the same covariates, by least squares.
+    """Return the difference of means between words of X and of Y with the same covariates, by least squares.
 
     Args:
         scores: (n,) associations of the target words.
@@ -564,21 +553,19 @@ def adjusted_difference(scores: npt.ArrayLike, is_x: npt.ArrayLike, covariates: 
         covariates: (n, k) what else may make words differ.
 
     Raises:
-        InputError: arrays that do not fit, fewer words than coefficients and one more, or covariates from which the
-            sets can be told, or that follow from each other: then no words are alike.
+        InputError: arrays that do not fit, at most as many words as coefficients, or covariates that determine the
+            sets or each other: then no words are alike.
     """
     y = finite_vector("scores", scores)
     others = np.asarray(covariates, dtype=np.float64).reshape(y.size, -1)
     design = np.column_stack([np.ones(y.size), np.asarray(is_x, dtype=np.float64), others - others.mean(axis=0)])
     n, k = design.shape
     if n <= k or np.linalg.matrix_rank(design) < k:
-        raise InputError(
-            f"covariates: {n} words do not tell {k} coefficients apart. Leave out a covariate, or add words."
-        )
+        raise InputError(f"covariates: {n} words cannot determine {k} coefficients. Leave out one, or add words.")
     inverse = np.linalg.inv(design.T @ design)
     coefficients = inverse @ design.T @ y
     leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
-    # a word of leverage 1 alone decides about a coefficient, and has no error
+    # a word of leverage 1 determines a coefficient, and has no error
     errors = (y - design @ coefficients) / np.maximum(1 - leverage, 1e-12)
     covariance = inverse @ (design.T * np.square(errors)) @ design @ inverse
     from scipy.special import stdtrit  # here, because it takes longer to import than the rest of the package

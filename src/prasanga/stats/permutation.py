@@ -1,13 +1,13 @@
 """Permutation tests of a difference between two sets of words.
 
-If the target words of X and Y do not differ in their associations, every way to part all of them into sets of the
-same sizes is as likely as the one observed. p is the share of those partitions whose statistic, the difference of the
-sets' mean associations, is at least as extreme (Caliskan, Bryson and Narayanan 2017; the unit is the word).
+If the target words of X and Y do not differ in their associations, every partition into sets of the same sizes is as
+likely as the observed one. p is the share of partitions whose statistic, the difference of the sets' mean associations,
+is at least as extreme (Caliskan, Bryson and Narayanan 2017; the unit is the word).
 
-All partitions are counted without listing them. A set's sum is the sum of its words in the first half of the list and
-of those in the second; with the sums of every subset of each half sorted, the pairs beyond a bound are counted by
-binary search ("meeting in the middle"). That takes 2 * 2^(n/2) sums in place of C(n, nx) partitions: 44 words have
-2 * 10^12 partitions and 8 million sums. Beyond that, partitions are drawn at random.
+All partitions are counted without listing them. A set's sum has a part from each half of the list of words. The sums of
+every subset of each half are sorted, and the pairs beyond a bound are counted by binary search ("meeting in the
+middle"). That takes 2 * 2^(n/2) sums in place of C(n, nx) partitions: 44 words have 2 * 10^12 partitions and 8 million
+sums. Beyond that, partitions are drawn at random.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 """Booleans."""
 
 _Predicate: TypeAlias = Callable[[FloatArray, FloatArray], npt.NDArray[np.bool_]]
-"""Does a partition count? Takes the sums, and the sums of squares, of X's scores in many partitions."""
+"""Says which partitions count, from the sums, and the sums of squares, of X's scores in each."""
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 
@@ -39,13 +39,13 @@ METHODS = ("auto", "exact", "sampled")
 
 STATISTICS = ("studentized", "difference")
 
-# Subsets of one half of the words that are listed at most: those of 22 words.
+# The most subsets of one half of the words that are listed: all subsets of 22 words.
 _LARGEST_HALF = 2**22
 
 # Numbers shuffled at a time when partitions are drawn (8 MiB).
 _SHUFFLED = 2**20
 
-# Partitions that are gone through one by one at most, and how many at a time, which stay in the processor's cache.
+# The most partitions that are listed one by one, and how many at a time, which fit into the CPU's cache.
 _LISTED = 2**24
 
 _LISTED_AT_A_TIME = 2**15
@@ -60,19 +60,16 @@ class PermutationTest:
     exact: bool
     """Whether all partitions were counted."""
     n_partitions: int
-    """C(nx + ny, nx), the partitions that there are."""
+    """C(nx + ny, nx), the number of all partitions."""
     n_resamples: int
     """Partitions drawn at random; 0 if exact."""
     ci_low: float
-    """Lower end of the 95% interval of the p of all partitions, which a sampled p estimates (Clopper and Pearson).
-
-    The p itself if exact.
-    """
+    """Lower end of the 95% interval (Clopper and Pearson) of the exact p, which a sampled p estimates; or p itself."""
     ci_high: float
     statistic: float
     """Difference of the mean associations, X minus Y."""
     smallest_p: float
-    """The smallest p that this test can have, with so many partitions."""
+    """The smallest p that is possible with this number of partitions."""
 
 
 def permutation_test_of_scores(
@@ -88,13 +85,12 @@ def permutation_test_of_scores(
 ) -> PermutationTest:
     """Run the test of `permutation_test` on associations already computed.
 
-    `x` (nx,) has those of X's words, `y` (ny,) those of Y's.
+    `x` (nx,) are the associations of X's words, `y` (ny,) of Y's.
 
     `alternative` (two-sided, greater, less), `method` (auto, exact, sampled), `n_resamples`, `rng` (a generator or a
-    seed, for partitions that are drawn) and `statistic` (studentized, difference) are those of `permutation_test`, and
-    so are the result and the errors.
-    Statistics closer than `noise` are ties as well, for scores that are wrong by some such number (`COSINE_NOISE` for
-    cosines); without it, what rounding leaves of no difference would be tested.
+    seed, for partitions that are drawn), `statistic` (studentized, difference), the result and the errors are as in
+    `permutation_test`. Statistics closer than `noise` are ties as well, for scores with rounding errors of that size
+    (`COSINE_NOISE` for cosines); without it, the test would compare rounding errors.
     """
     x, y = finite_vector("x", x), finite_vector("y", y)
     choice("alternative", alternative, ALTERNATIVES)
@@ -107,14 +103,12 @@ def permutation_test_of_scores(
     studentized = statistic == "studentized" and x.size != y.size and min(x.size, y.size) > 1
     countable = total <= _LISTED if studentized else _can_be_counted(n, x.size)
     if method == "exact" and not countable:
-        works = f"up to {_LISTED:,} of a studentized difference" if studentized else "up to 44 words in all"
-        raise InputError(
-            f"method: 'exact' with {x.size} and {y.size} words has too many partitions to count; {works} it works."
-            " Write 'auto' or 'sampled'."
-        )
+        works = f"up to {_LISTED:,} partitions of a studentized difference" if studentized else "up to 44 words in all"
+        found = f"{x.size} and {y.size} words have too many partitions; it works with {works}"
+        raise InputError(f"method: 'exact'. {found}. Write 'auto' or 'sampled'.")
 
-    # For sets of given sizes the statistic grows with the sum of X's scores alone; centred, that sum is 0 on average.
-    # In units of a power of two, which rounds nothing, sums of very large or very small scores stay what they are.
+    # For sets of given sizes the statistic depends only on the sum of X's scores; centered, that sum is 0 on average.
+    # Scaling by a power of two rounds nothing, and keeps sums of very large or very small scores exact.
     scores = np.concatenate([x, y])
     power = int(np.frexp(np.abs(scores).max())[1])
     scores, noise = np.ldexp(scores, -power), float(np.ldexp(noise, min(-power, 1000)))
@@ -144,7 +138,7 @@ def permutation_test_of_scores(
 
 
 _FLIPPED = 20
-"""Pairs whose flips are all counted."""
+"""The most pairs whose flips are all counted."""
 
 
 def sign_flip_test(
@@ -157,10 +151,10 @@ def sign_flip_test(
 ) -> PermutationTest:
     """Test whether the members of matched pairs differ, by their (n,) `differences`.
 
-    Hypothesis: the members of each pair are exchangeable, so that each difference is as likely with the other sign.
+    Hypothesis: the members of each pair are exchangeable, so each difference is as likely with the other sign.
     Statistic: the mean difference (Fisher 1935, The Design of Experiments, section 21). All 2^n flips of up to 20 pairs
-    are counted, `n_resamples` of more are drawn. `alternative` and `rng` as in `permutation_test_of_scores`; means
-    within 1e-9 of the largest difference, or within `noise`, are ties.
+        are counted; of more pairs, `n_resamples` flips are drawn. `alternative` and `rng` as in
+        `permutation_test_of_scores`; means within 1e-9 of the largest difference, or within `noise`, are ties.
     """
     n, rng = differences.size, generator_from(rng)
     if n <= _FLIPPED:
@@ -186,9 +180,9 @@ def assess_statistics(
     mirrored: bool,
     tolerance: float = 0.0,
 ) -> PermutationTest:
-    """Return the test of any statistic, from its values in all partitions or in those drawn.
+    """Return the test of any statistic, from its values in all partitions or in drawn ones.
 
-    `statistics` are (n,) values, with `exact` one for each of the `n_partitions`. Those within `tolerance`, or within
+    `statistics` are (n,) values, with `exact` one for each of the `n_partitions`. Values within `tolerance`, or within
     1e-9 of the largest, are ties. `mirrored`: the mirror image of a partition has the same statistic.
     """
     tolerance = max(tolerance, TIE * max(abs(observed), float(np.abs(statistics).max())))
@@ -199,9 +193,9 @@ def assess_statistics(
 
 
 def _conclude(count: int, n_partitions: int, n_drawn: int, statistic: float, together: int) -> PermutationTest:
-    """Return the test in which so many partitions count, of all or of those drawn, with the interval of their share.
+    """Return the test from the `count` of extreme partitions, of all or of the `n_drawn`, with the interval of p.
 
-    So many partitions have the statistic of the observed one `together`, whatever the scores are.
+    `together` is how many partitions have the observed statistic, whatever the scores are.
     """
     p_value = low = high = count / n_partitions
     smallest = 1 / (n_drawn + 1) if n_drawn else together / n_partitions
@@ -227,7 +221,7 @@ def find_bounds(observed: Any, tolerance: Any, alternative: str) -> tuple[Any, A
 def _is_as_extreme(scores: FloatArray, n_x: int, alternative: str, tolerance: float, noise: float) -> _Predicate:
     """Return a predicate on the sums, and sums of squares, of X's scores: is the studentized difference as extreme?
 
-    `scores` add up to 0, those of X first; differences within `tolerance` are ties. With D the difference and V its
+    `scores` add up to 0, X first; differences within `tolerance` are ties. With D the difference and V its
     squared error, |D| / sqrt(V) >= bound / sqrt(V observed) is a quadratic form of both sums, without a division.
     """
     n_y, all_squares = scores.size - n_x, float(np.square(scores).sum())
@@ -246,7 +240,7 @@ def _is_as_extreme(scores: FloatArray, n_x: int, alternative: str, tolerance: fl
         beyond = by_sum * np.square(sums) - by_squares * squares >= least
         if alternative == "two-sided":
             return np.asarray(beyond)
-        # as far beyond a bound above 0; or not beyond one that is below
+        # beyond a bound above 0, or not beyond a bound below 0
         return np.asarray(beyond & (sign * sums > 0) if bound > 0 else ~beyond | (sign * sums > 0))
 
     return counts
@@ -260,7 +254,7 @@ def _can_be_counted(n: int, size: int) -> bool:
 def _count_all(scores: FloatArray, size: int, lower: float, upper: float) -> int:
     """Count the subsets of `size` of `scores` (which add up to 0) whose sum is <= `lower` or >= `upper`."""
     if size > scores.size - size:
-        # What is left over is the smaller set, and its sum is the negative one.
+        # The rest is the smaller set, and has the negative sum.
         size, lower, upper = scores.size - size, -upper, -lower
     half = scores.size // 2
     first, second = (
@@ -279,7 +273,7 @@ def _count_all(scores: FloatArray, size: int, lower: float, upper: float) -> int
 def _sums_by_size(scores: FloatArray, largest: int) -> list[FloatArray]:
     """Return the sums of all subsets of the columns of `scores`, (m, n).
 
-    Element k holds the sums of k columns, (m, number of subsets), none if there are none.
+    Element k has the sums of k columns, (m, number of subsets).
     """
     sums = [np.zeros((len(scores), 1))] + [np.empty((len(scores), 0))] * largest
     for column in scores.T[:, :, None]:
@@ -289,9 +283,9 @@ def _sums_by_size(scores: FloatArray, largest: int) -> list[FloatArray]:
 
 
 def _count_listed(scores: FloatArray, size: int, counts: _Predicate) -> int:
-    """Count the subsets of `size` of `scores` for which `counts`, going through them all.
+    """Count the subsets of `size` of `scores` for which `counts` is true, one by one.
 
-    Where a subset is more than half, the rest of it is listed: as many, and small ones fit into memory.
+    Subsets of more than half of the scores are represented by the rest: as many, and small enough for memory.
     """
     both = np.stack([scores, np.square(scores)])
     if 2 * size > scores.size:
@@ -309,7 +303,7 @@ def _count_listed(scores: FloatArray, size: int, counts: _Predicate) -> int:
 
 
 def _count_drawn(scores: FloatArray, size: int, counts: _Predicate, n_resamples: int, rng: np.random.Generator) -> int:
-    """Return the same among `n_resamples` subsets drawn at random, each without replacement."""
+    """Count the same among `n_resamples` subsets drawn at random, each without replacement."""
     count, block = 0, max(1, _SHUFFLED // scores.size)
     for start in range(0, n_resamples, block):
         rows = min(block, n_resamples - start)
@@ -319,16 +313,15 @@ def _count_drawn(scores: FloatArray, size: int, counts: _Predicate, n_resamples:
 
 
 # --------------------
-# Units of chance on one side of a category: what is permuted, left out and drawn again.
+# Units of chance on one side of a category: permuted, left out and resampled as wholes.
 #
-# A unit is a word; a cluster of words that stand for one another (near-synonyms, inflected forms), whose score is the
-# mean of its words'; or, where the two sets of a side are matched, a pair of words, one of either set. The members of a
-# pair have as much in common as each other's score tells, so that the difference within pairs is what is tested. Where
-# matched words form clusters, these are of whole pairs.
+# A unit is a word; a cluster of related words (near-synonyms, inflected forms), with the mean of their scores; or,
+# where the two sets of a side are matched, a pair of words, one from each set. The members of a pair have correlated
+# scores, so the test is about the difference within pairs. Clusters of matched words consist of whole pairs.
 
 
 FEWEST_CLUSTERS = 4
-"""Units that a set with clusters of words needs for a test."""
+"""Units needed for a test in a set with clusters of words."""
 
 
 @dataclass(frozen=True)
@@ -382,7 +375,7 @@ class Units:
 
     @cached_property
     def numbers(self) -> IndexArray:
-        """(n_words,) the unit of each word; those of the second set follow, unless the sets are matched."""
+        """(n_words,) the unit of each word; units of the second set follow, unless the sets are matched."""
         return np.concatenate([self.first, np.array(self.second) + (0 if self.matched else self.sizes[0])]).astype(int)
 
     @property
@@ -401,13 +394,13 @@ class Units:
         return np.asarray(self.numbers[:, None] == np.arange(self.numbers.max() + 1), dtype=np.float64)
 
     def average(self, scores: FloatArray) -> FloatArray:
-        """Return (..., n_units) the scores of units, those of the first set first, from those of words."""
+        """Return (..., n_units) the scores of units, the first set first, from the scores of words."""
         return np.asarray(scores @ (self._belongs / self._belongs.sum(axis=0)))
 
     def subtract(self, scores: FloatArray, is_first: Flags | None = None) -> FloatArray:
         """Return (..., n) the difference within each unit of matched sets, first minus second.
 
-        With `is_first`, (..., n_words), pairs have changed places.
+        `is_first`, (..., n_words), says which members of pairs are now first.
         """
         is_first = self.is_first if is_first is None else is_first
         sides = (np.where(side, scores, 0) @ self._belongs / (side @ self._belongs) for side in (is_first, ~is_first))
@@ -419,7 +412,7 @@ class Units:
 
     @property
     def n_partitions(self) -> int:
-        """Ways to part the units into sets of their sizes, or to flip pairs."""
+        """Ways to divide the units into sets of their sizes, or to flip pairs."""
         return 2 ** self.sizes[0] if self.matched else comb(sum(self.sizes), self.sizes[0])
 
     def list_partitions(self) -> Flags:
@@ -456,7 +449,7 @@ class Units:
         return permutation_test_of_scores(first, second, statistic=statistic, **how)
 
     def leave_one_out(self) -> list[Counts]:
-        """Return which words are left without each unit, (n_units, n_words), for each sample: of a set, or of pairs."""
+        """Return which words remain without each unit, (n_units, n_words), for each sample: of a set, or of pairs."""
         of_sets = self.first, self.second
         kept = [np.arange(n)[:, None] != np.array(of) for n, of in zip(self.sizes, of_sets, strict=True)]
         if self.matched:
@@ -479,7 +472,7 @@ def _number_units(words: Sequence[str], clusters: Mapping[str, str]) -> tuple[in
 
 
 def draw_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
-    """Return (n_resamples, n), how often each of `n` was drawn in `n` draws with replacement."""
+    """Return (n_resamples, n), how often each of `n` is drawn in `n` draws with replacement."""
     chosen = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
     return np.bincount(chosen.ravel(), minlength=n * n_resamples).reshape(n_resamples, n).astype(np.float64)
 
@@ -487,7 +480,7 @@ def draw_counts(n: int, n_resamples: int, rng: np.random.Generator) -> Counts:
 def matched_effect_size(differences: FloatArray) -> float | None:
     """Return the mean difference within pairs over its standard deviation (n - 1), Cohen's d_z (1988, section 2.3.5).
 
-    None for fewer than 8 pairs, and where all differ by the same amount.
+    None for fewer than 8 pairs, and if all differ by the same amount.
     """
     spread = float(differences.std(ddof=1)) if differences.size >= 8 else 0.0
     return float(differences.mean()) / spread if spread > 0 else None
@@ -496,19 +489,18 @@ def matched_effect_size(differences: FloatArray) -> float | None:
 # --------------------
 # Corrections for many tests: a table of hundreds of p-values has small ones by chance.
 #
-# - `holm`: the chance that one or more of the hypotheses called false is true stays below alpha, whatever the tests
-#   have to do with each other (Holm 1979).
-# - `benjamini_hochberg`: of the hypotheses called false, the expected share that is true stays below alpha, if the
-#   tests are independent or rise and fall together (Benjamini and Hochberg 1995).
+# - `holm`: the chance that at least one rejected hypothesis is true stays below alpha, whatever the dependence between
+#   tests (Holm 1979).
+# - `benjamini_hochberg`: the expected share of true hypotheses among the rejected ones stays below alpha, if tests are
+#   independent or positively dependent (Benjamini and Hochberg 1995).
 #
-# Both give adjusted p-values: call false what is at most alpha. A missing p (NaN or None) is no test and does not
-# count.
+# Both give adjusted p-values: reject at alpha or less. A missing p (NaN or None) does not count as a test.
 
 
 def holm(p: npt.ArrayLike) -> FloatArray:
     """Return (n,) p-values adjusted by Holm's method (1979); NaN stays NaN and does not count.
 
-    The i-th smallest of m is multiplied by m - i + 1, and is no smaller than those before it and no larger than 1.
+    The i-th smallest of m is multiplied by m - i + 1, raised to the one before it, and cut at 1.
     Equal p-values stay equal. Raises `InputError` for numbers outside [0, 1].
     """
     return _adjusted(p, lambda ordered, ranks: np.maximum.accumulate(ordered * (ranks.size - ranks + 1)))
@@ -517,8 +509,8 @@ def holm(p: npt.ArrayLike) -> FloatArray:
 def benjamini_hochberg(p: npt.ArrayLike) -> FloatArray:
     """Return (n,) p-values adjusted by the method of Benjamini and Hochberg (1995); NaN stays NaN and does not count.
 
-    The i-th smallest of m is multiplied by m / i, and is no larger than those after it and no larger than 1. Equal
-    p-values stay equal. Raises `InputError` for numbers outside [0, 1].
+    The i-th smallest of m is multiplied by m / i, lowered to the one after it, and cut at 1. Equal p-values stay equal.
+    Raises `InputError` for numbers outside [0, 1].
     """
     return _adjusted(p, lambda ordered, ranks: np.minimum.accumulate((ordered * (ranks.size / ranks))[::-1])[::-1])
 
@@ -543,14 +535,14 @@ def _adjusted(p: npt.ArrayLike, adjust: Callable[[FloatArray, FloatArray], Float
 
 
 ALPHA, _POWER = 0.05, 0.8
-"""p at which an effect counts as found, and how often it is to be found."""
+"""The p at which an effect counts as found, and how often it should be found."""
 
 
 @lru_cache
 def find_detectable_difference(
-    n_x: int, n_y: int, *, alternative: str = "two-sided", alpha: float = ALPHA, power: float = _POWER
+    n_x: int, n_y: int, *, alternative: str = "two-sided", alpha: float = ALPHA
 ) -> float | None:
-    """Return the difference of means, in standard deviations within sets, that the test of words finds this often.
+    """Return the difference of means, in standard deviations within sets, that 80% of tests of words find.
 
     By the noncentral t distribution with n_x + n_y - 2 degrees of freedom (Cohen 1988, chapter 2), which the
     permutation test follows closely. If few words allow few values of p, the largest one of at most `alpha` counts.
@@ -562,7 +554,7 @@ def find_detectable_difference(
     two_sided = alternative == "two-sided"
     # p is a count of partitions over their number. The mirror image of a partition of equal sets counts with it.
     together, total = 2 if two_sided and n_x == n_y else 1, comb(n_x + n_y, n_x)
-    # Of so many partitions that rounding p down to one of them changes nothing, there is no need to count.
+    # With this many partitions, rounding p down to an attainable value changes nothing.
     attained = alpha if total > 10**9 else int(alpha * total / together + 1e-9) * together / total
     if attained == 0:
         return None
@@ -575,10 +567,10 @@ def find_detectable_difference(
         return beyond + float(nctdtr(freedom, shift, -bound)) if two_sided else beyond
 
     low, high = 0.0, 1.0
-    while found(high) < power:
+    while found(high) < _POWER:
         low, high = high, 2 * high
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if found(middle) < power else (low, middle)
+        low, high = (middle, high) if found(middle) < _POWER else (low, middle)
     return high
 
 

@@ -1,27 +1,26 @@
 """The strength of bias that a study could have found, from its own vectors: no model runs.
 
-Take the words and contexts of a category as they are, remove the bias, plant one of known size, and apply all
-conditions of a finding, the same as `why_not_found`: permutation tests of both sides at the level that Holm's method
-leaves, the interval over words, the interval over templates, and the comparison with random-weight copies.
-`repetitions` times,
+Take the words and contexts of a category as they are, remove the bias, plant a bias of known size, and apply all
+conditions of a finding, as `why_not_found` does: permutation tests of both sides at the level that Holm's method
+leaves, the interval over words, the interval over templates, and the comparison with random-weight copies. Each of
+`repetitions` studies is
 
-- *relabeled*: the target words change sets at random (matched words within their pairs, clusters whole), so that any
+- *relabeled*: the target words change sets at random (matched words within their pairs, clusters whole), so any
   difference is chance. The same labels apply to the copies of the model.
-- *shifted by k*: from there, c g is added to the unit vectors of X and -c g to those of Y, which are scaled to length 1
-  again; g is the direction from B to A. c makes mean s(X) - mean s(Y) grow by k standard deviations of word scores
-  within sets.
+- *shifted by k*: c g is then added to the unit vectors of X, and subtracted in Y; all are scaled to length 1 again. g
+  is the direction from B to A. c makes mean s(X) - mean s(Y) grow by k standard deviations of word scores within sets.
 
-`shift_80` is the shift that 80% of studies find, between the shares found, made to rise by isotonic regression (Ayer et
+80% of studies find the shift `shift_80`. It comes from the shares found, made to rise by isotonic regression (Ayer et
 al. 1955) and interpolated on the scale of the normal distribution. (Linear interpolation of the shares gives a shift
 that more studies find.)
-Other nulls show how often the rule is wrong where there is no bias: attribute words drawn from the study's other words,
-words divided by length of spelling, sets whose contexts scatter differently, templates that favor one set.
+Other nulls show how often the rule is wrong without a bias: attribute words drawn from the study's other words, words
+divided by length of spelling, sets whose contexts scatter differently, templates that favor one set.
 
-Word scores are linear in cosines of mean directions. So a category needs the products of its words' mean directions and
-nothing else, and hundreds of studies are computed at a time. The one simplification is that contexts and sentences of a
-word scatter as much with as without a shift, and when a word is left out.
+Word scores are linear in cosines of mean directions. So a category needs only the products of its words' mean
+directions, and hundreds of studies are computed at once. One simplification: contexts and sentences of a word scatter
+the same with a shift, and without one of the words.
 
-Here are the rule and the studies for scores of words, whatever their method. `prasanga.associations.strength` has those
+This module has the rule, and the studies of word scores by any method. `prasanga.associations.strength` has the studies
 of vectors.
 """
 
@@ -42,7 +41,7 @@ from prasanga.stats.permutation import ALPHA, Flags, Units, find_bounds
 
 POWER = 0.8
 
-_LISTED = 2**15  # partitions that are all counted; of more, some are drawn
+_LISTED = 2**15  # the most partitions that are all counted; of more, `_DRAWN` or so are drawn
 _DRAWN = 9_999
 _AT_A_TIME = 50  # repetitions in memory
 _RESAMPLES = 2000
@@ -63,7 +62,7 @@ class Rule(NamedTuple):
     Attributes:
         level: largest p that is significant after Holm's correction (`find_level`).
         moderate: moderates the spread of random-weight copies as in the study (`moderate_deviations`).
-        std: denominator of effects; the others are those of permutation tests and intervals, as in the config.
+        std: denominator of effects; the other settings are of permutation tests and intervals, as in the config.
     """
 
     level: float
@@ -84,7 +83,7 @@ def find_level(others: npt.ArrayLike) -> float:
 
 
 def find_scatter(cosines: CrossedScores, std: str) -> float:
-    """Return the variance of a category's items about the associations of their words, as its effect size sees it."""
+    """Return the variance of a category's items about the associations of their words, as its effect size has it."""
     n, scores = cosines.targets.size, cosines.word_scores()
     within_sets, lost = DENOMINATORS[std]
     parts = np.split(scores, [cosines.n_x]) if within_sets else [scores]
@@ -149,7 +148,7 @@ class Partitions:
 
 
 class Measured(NamedTuple):
-    """What R studies, or one that has another labels each, measure in one space.
+    """The scores of R studies, or of one study that each relabels, in one space.
 
     Attributes:
         scores: (R, n_targets) or (n_targets,) associations of words.
@@ -170,7 +169,7 @@ class Judge:
     """Decides which studies find an association.
 
     Args:
-        target_units: what is permuted and left out among the targets.
+        target_units: the targets' units, which are permuted and left out.
         attribute_units: the same among the attributes.
         rule: of a finding.
         rng: draws partitions.
@@ -191,7 +190,7 @@ class Judge:
         """Return (R,) whether each study finds an association.
 
         Args:
-            spaces: what the studies measure, over which effects and scores are averaged.
+            spaces: the measurements, over which effects and scores are averaged.
             is_x: (R, n_targets) whether a word is of X.
             twins: (R, K) effects of random-weight copies.
             test_attributes: gives p of the attributes in some studies, by (R,) booleans and the `contrast` of X and Y
@@ -231,7 +230,7 @@ class Judge:
         return np.mean(found, axis=0), np.mean(bounds, axis=0)
 
     def _exclude_zero(self, spaces: Sequence[Measured], is_x: Flags, is_a: Flags, twins: FloatArray) -> Flags:
-        """Return whether the intervals exclude zero, and effects differ from those of copies, if there are several."""
+        """Return whether the intervals exclude zero, and effects differ from several copies' effects."""
         from scipy.special import stdtrit  # here, because it takes longer to import than the rest of the package
 
         scores, in_x = [each.scores for each in spaces], is_x[:, None]
@@ -250,16 +249,11 @@ class Judge:
             more = jackknife_variance(to_scale(*left).T)
             wider = (words + more) ** 2 / (words**2 / freedom + more**2 / (n_templates - 1))
             found &= np.abs(place) > stdtrit(wider, 0.975) * np.sqrt(words + more)
-        if twins.shape[1] > 1:
+        if (n_twins := twins.shape[1]) > 1:
             widths = from_scale(place + reach, bounds) - from_scale(place - reach, bounds)
-            found &= self._differ_from_twins(effects, widths, twins)
+            spread = self.rule.moderate(twins.std(axis=1, ddof=1), n_twins - 1)
+            found &= assess_difference(effects - twins.mean(axis=1), widths, n_twins, *spread)[0] <= ALPHA
         return np.asarray(found)
-
-    def _differ_from_twins(self, effects: FloatArray, widths: FloatArray, twins: FloatArray) -> Flags:
-        """Return whether (R,) effects, with intervals of these widths, differ from the (R, K) of the copies."""
-        n_twins = twins.shape[1]
-        spread = self.rule.moderate(twins.std(axis=1, ddof=1), n_twins - 1)
-        return np.asarray(assess_difference(effects - twins.mean(axis=1), widths, n_twins, *spread)[0] <= ALPHA)
 
 
 def _sum_samples(places: FloatArray, units: Units, is_first: Flags) -> FloatArray:
@@ -277,7 +271,7 @@ def _sum_samples(places: FloatArray, units: Units, is_first: Flags) -> FloatArra
 class Studies(ABC):
     """Simulated studies of one category; methods return which of n of them find an association.
 
-    A class of studies knows how scores come about: `plant` and `disturb` are its own, and other `nulls`.
+    A subclass knows how scores are computed: it has `plant` and `disturb`, and other `nulls`.
 
     Args:
         units: of the targets and of the attributes.
@@ -300,18 +294,18 @@ class Studies(ABC):
 
     @abstractmethod
     def plant(self, is_x: Flags, k: float, twins: FloatArray) -> Flags:
-        """Return what is found where associations of X and Y differ by k standard deviations more."""
+        """Return the findings when associations of X and Y differ by k standard deviations more."""
 
     @abstractmethod
     def disturb(self, is_x: Flags, added: FloatArray, without: FloatArray, twins: FloatArray) -> Flags:
-        """Return what is found after `added` (R, n_targets) is added to word scores.
+        """Return the findings after `added` (R, n_targets) is added to word scores.
 
-        `without` (T, R, n_targets) is what is added when a template is left out.
+        `without` (T, R, n_targets) is added instead when a template is left out.
         """
 
     @property
     def nulls(self) -> dict[str, Callable[[int], Flags]]:
-        """Studies without a bias that may find one, by column name; their order decides what each of them draws."""
+        """Studies without a bias that may find one, by column name; the order decides the random numbers of each."""
         found: dict[str, Callable[[int], Flags]] = {"false_scatter": self.scatter_more}
         return found | ({"false_templates": self.favor_in_templates} if self.n_templates else {})
 
@@ -322,7 +316,7 @@ class Studies(ABC):
         return np.stack([self.plant(is_x, k, twins) for k in (0.0, *shifts)], axis=1)
 
     def scatter_more(self, n: int) -> Flags:
-        """Relabel, and let the words of X scatter by one more standard deviation, as words of few contexts do."""
+        """Relabel, and let the words of X scatter by one more standard deviation, as words with few contexts do."""
         is_x = self.target_units.relabel(n, self.rng)
         noise = is_x * self.rng.normal(size=is_x.shape) * spread_within(self.score(), is_x)[:, None]
         without = np.broadcast_to(noise, (self.n_templates, *noise.shape))
@@ -354,7 +348,7 @@ def divide_by_length(spelled: FloatArray, n_first: int, n: int, rng: np.random.G
 
 
 # --------------------
-# The strength that would have been found.
+# The strength that studies find.
 
 
 def measure_strength(studies: Studies, *, shifts: Sequence[float], repetitions: int) -> dict[str, Any]:
@@ -367,7 +361,7 @@ def measure_strength(studies: Studies, *, shifts: Sequence[float], repetitions: 
 
     Returns:
         `shifts`, from 0, with the share of studies that find each (`shares_found`); `shift_80` with its 95% interval;
-        and the shares of studies that find something where there is nothing, absent where a null does not apply.
+        and the shares of false findings, by null; nulls that do not apply are absent.
     """
     blocks = [min(_AT_A_TIME, repetitions - start) for start in range(0, repetitions, _AT_A_TIME)]
     found = np.concatenate([studies.shift(n, shifts) for n in blocks])
@@ -377,7 +371,7 @@ def measure_strength(studies: Studies, *, shifts: Sequence[float], repetitions: 
 
 
 def describe_shifts(shifts: Sequence[float], found: Flags, level: float, rng: np.random.Generator) -> dict[str, Any]:
-    """Return the columns of strength, from (R, 1 + S) whether each study finds something without and with each shift.
+    """Return the columns of strength, from (R, 1 + S) whether each study has a finding without and with each shift.
 
     `level` is the largest p that is significant; `rng` draws studies again for the interval of `shift_80`.
     """

@@ -37,7 +37,7 @@ def test_a_difference_of_frequency_alone_is_adjusted_away() -> None:
     found = adjusted_difference(scores, is_x, frequency)
     assert found.low < 0 < found.high
     assert found.high - found.low < 0.2
-    with pytest.raises(InputError, match="60 words do not tell 3 coefficients apart"):
+    with pytest.raises(InputError, match="60 words cannot determine 3 coefficients"):
         adjusted_difference(scores, is_x, is_x * 2.0)
 
 

@@ -37,7 +37,7 @@ def measure(embeddings: Any = CONTEXTS, **options: Any) -> Any:
 
 
 TABLE: dict[str, Callable[[], object]] = {
-    f"X: {NO_ARRAY} (list). Give (n, d) numbers: one vector a row": lambda: effect_size(RAGGED, *SETS[1:]),
+    f"X: {NO_ARRAY} (list). Give (n, d) numbers: one vector per row": lambda: effect_size(RAGGED, *SETS[1:]),
     f"A: {NO_ARRAY}": lambda: weat(*SETS[:2], RAGGED, SETS[3]),
     f"B: {NO_ARRAY}": lambda: permutation_test(*SETS[:3], RAGGED),
     f"X, word 0: {NO_ARRAY}": lambda: seat([RAGGED], *SENTENCES[1:]),
@@ -45,7 +45,7 @@ TABLE: dict[str, Callable[[], object]] = {
     "Y: of type <U3. Give (n, d) numbers": lambda: weat(SETS[0], "abc", *SETS[2:]),
     "embeddings['x1']: no array": lambda: measure({**CONTEXTS, "x1": RAGGED}),
     "embeddings['x1']: of type object": lambda: measure({**CONTEXTS, "x1": None}),
-    "embeddings: of type list. Give a mapping word -> vectors": lambda: measure(list(CONTEXTS.values())),
+    "embeddings: of type list. Give a dict such as": lambda: measure(list(CONTEXTS.values())),
     "draws: no array": lambda: measure(draws=[[1, 2], [3]]),
     "targets: 3 sets. Give (X, Y), two lists of words such as": lambda: measure(targets=(X, Y, A)),
     "targets: 'ab'. Give (X, Y), two lists of words": lambda: measure(targets="ab"),
@@ -57,18 +57,18 @@ TABLE: dict[str, Callable[[], object]] = {
     "A, B: 'a1' is in both sets": lambda: measure(attributes=(A, ["b1", "a1"])),
     "attributes, B: 'b'. Give a list of words": lambda: measure(attributes=(A, "b")),
     "X: None. Give a list with one (n_items, d) array": lambda: seat(None, *SENTENCES[1:]),
-    "X: a set without words": lambda: seat([], *SENTENCES[1:]),
+    "X: an empty set": lambda: seat([], *SENTENCES[1:]),
     "X, word 0: an array of shape (). Give (n, d)": lambda: seat([1.0, 2.0], *SENTENCES[1:]),
     "X: an array of shape (0, 4)": lambda: effect_size(SETS[0][:0], *SETS[1:]),
     "Y: an array of shape (4,)": lambda: effect_size(SETS[0], SETS[1][0], *SETS[2:]),
-    "A: row 1 holds NaN or infinity": lambda: effect_size(*SETS[:2], SETS[2] * [[1], [np.inf], [1]], SETS[3]),
+    "A: row 1 has NaN or infinity": lambda: effect_size(*SETS[:2], SETS[2] * [[1], [np.inf], [1]], SETS[3]),
     "B: row 2 is a zero vector": lambda: effect_size(*SETS[:3], SETS[3] * [[1], [1], [0]]),
     "B: vectors of 3 dimensions, but X has 4": lambda: effect_size(*SETS[:3], SETS[3][:, :3]),
     "std: 'ddof1' is not known. Write 'union_ddof1' or 'union_ddof0'": lambda: effect_size(*SETS, std="ddof1"),
     "'pooled' needs three words": lambda: effect_size(SETS[0][:1], SETS[1][:1], *SETS[2:], std="pooled"),
     "x: number 1 is nan": lambda: effect_size_of_scores([1.0, np.nan], [1.0]),
     "Y, word 1: vectors of 3 dimensions": lambda: seat(SENTENCES[0], [SENTENCES[1][0], np.eye(3)], *SENTENCES[2:]),
-    "A, word 0: row 0 holds NaN": lambda: seat(*SENTENCES[:2], [np.full((1, 4), np.nan)], SENTENCES[3]),
+    "A, word 0: row 0 has NaN": lambda: seat(*SENTENCES[:2], [np.full((1, 4), np.nan)], SENTENCES[3]),
     "B, word 0: row 1 is a zero vector": lambda: seat(*SENTENCES[:3], [np.eye(4)[:2] * [[1], [0]]], average="vectors"),
     "B, word 0: row 0 is a zero vector": lambda: seat(
         *SENTENCES[:3], [np.outer([1, -1], np.ones(4))], average="vectors"
@@ -76,7 +76,7 @@ TABLE: dict[str, Callable[[], object]] = {
     "embeddings: no vectors of 'z'": lambda: measure(targets=(X, ["z"])),
     "embeddings['x1']: an array of shape (0, 4)": lambda: measure({**CONTEXTS, "x1": np.ones((0, 4))}),
     "embeddings['y1']: vectors of 3 dimensions, but": lambda: measure({**CONTEXTS, "y1": np.ones((2, 3))}),
-    "embeddings['y1']: row 0 holds NaN": lambda: measure({**CONTEXTS, "y1": np.full((2, 4), np.nan)}),
+    "embeddings['y1']: row 0 has NaN": lambda: measure({**CONTEXTS, "y1": np.full((2, 4), np.nan)}),
     "targets, Y: []. Give at least one word": lambda: measure(targets=(X, [])),
     "X, A: 'x1' is in both sets": lambda: measure(attributes=([*A, "x1"], B)),
     "variance: 'Hedges' is not known. Write 'association' or 'hedges'": lambda: measure(variance="Hedges"),

@@ -14,9 +14,7 @@ def test_targets_that_are_attributes_are_refused() -> None:
     u, v = np.random.default_rng(1).normal(size=(2, 8, 30))
     for measure in (effect_size, permutation_test, weat):
         for sets in ((u, v, u, v), (u, v, v, u), (u, v, v[:2], u + v), (v, u[::-1], u - v, u)):
-            with pytest.raises(
-                InputError, match=r"[AB]: word \d has the vector of word \d of [XY], one of \d that both"
-            ):
+            with pytest.raises(InputError, match=r"[AB]: word \d has the vector of word \d of [XY], one of \d in both"):
                 measure(*sets)
     one = np.concatenate([u[:1], u + v])
     assert np.isfinite(effect_size(u, v, one, u - v))  # a single vector may be the same by chance

@@ -73,12 +73,14 @@ def test_weat_and_seat_take_words_as_ceat_does(method: Any) -> None:
         assert (words.interval, words.lost, arrays.lost) == (arrays.interval, LOST, "")
     with pytest.raises(InputError, match=r"embeddings: no vectors of 'rose', 'lily' \(2 of 38 words\)"):
         method(vectors, *sets({**ONCE, "x": ["rose", *ONCE["x"], "lily"]}))
-    with pytest.raises(InputError, match="Give four arrays, X, Y, A and B, or vectors by word"):
+    with pytest.raises(InputError, match=r"Give four arrays \(X, Y, A, B\), or vectors by word"):
         method(vectors, *sets(TWICE), **named)
-    with pytest.raises(InputError, match=r"embeddings: of type list\. Give a mapping word -> vectors"):
+    with pytest.raises(InputError, match=r"embeddings: of type list\. Give a dict such as"):
         method([[1.0]], **named)
     if method is weat:
-        with pytest.raises(InputError, match=r"\['x0'\]: an array of shape \(20, 12\). WEAT has one vector per word"):
+        with pytest.raises(
+            InputError, match=r"\['x0'\]: an array of shape \(20, 12\), but WEAT has one vector per word"
+        ):
             weat(EMBEDDINGS, *sets(ONCE))
 
 

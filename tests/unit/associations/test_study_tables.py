@@ -146,15 +146,15 @@ def test_neither_the_order_of_words_nor_that_of_items_matters(name: str, monkeyp
 
 W = WORDS[0]
 BAD: list[tuple[Callable[..., Any], Any, str]] = [
-    (weat_tables, np.full(6, np.nan), "word .: row 0 holds NaN"),
-    (seat_tables, (["other"], np.ones((1, 6))), "the vector of sentence other belongs to none of the templates'"),
+    (weat_tables, np.full(6, np.nan), "word .: row 0 has NaN"),
+    (seat_tables, (["other"], np.ones((1, 6))), "sentence other has a vector, but is in no template"),
     (
         seat_tables,
         ([f"{W}-0000"], np.full((1, 6), np.nan)),
-        f"the vector of {W}-0000, holds NaN .* results/embeddings/m,",
+        f"the vector of {W}-0000, has NaN .* results/embeddings/m,",
     ),
     (seat_tables, ([f"{W}-0000"], np.zeros((1, 6))), f"{W}: row 0, the vector of {W}-0000, is a zero vector"),
-    (ceat_tables, (["s1"], np.full((1, 6), np.nan)), f"9, {W}: row 0, the vector of s1, holds NaN .*/embeddings/m,"),
+    (ceat_tables, (["s1"], np.full((1, 6), np.nan)), f"9, {W}: row 0, the vector of s1, has NaN .*/embeddings/m,"),
     (ceat_tables, (["s0", "s1"], np.eye(6)[:2] * [[1], [0]]), "row 1, the vector of s1, is a zero vector"),
 ]
 
