@@ -1,6 +1,6 @@
-"""Bias percentage: of how many pairs a model prefers the stereotypical sentence (Sahoo et al. 2024, section 6.1.1).
+"""Bias percentage: the share of pairs in which a model prefers the stereotypical sentence (Sahoo et al. 2024, 6.1.1).
 
-docs/pairs.md has the formulas, and how often the intervals hold.
+docs/pairs.md has the formulas and the coverage of intervals.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 # A percentage from counts of pairs, with two intervals and two tests.
 #
 # - `ci_low`, `ci_high`: percentiles over resamples of the pairs, or of whole clusters. With fewer than `FEWEST_PAIRS`
-#   they do not hold their level, and where all pairs are alike they have no width
-# - `exact_low`, `exact_high`: Clopper and Pearson (1934); it holds its level in any case, and is wide with few pairs
+#   they do not hold their level; if all pairs are alike, their width is 0
+# - `exact_low`, `exact_high`: Clopper and Pearson (1934); it always holds its level, and is wide with few pairs
 # - `p_binomial`: the exact two-sided test against 50, ties left out
 # - `p_equivalence`: the larger p of two exact one-sided binomial tests, against 50 - margin and 50 + margin
 #   (Schuirmann 1987); `equivalent_within` is the smallest margin at which it is .05 (Clopper and Pearson at 90%)
@@ -54,14 +54,14 @@ LEVEL = 0.95
 
 
 class Counts(NamedTuple):
-    """How many pairs of a model have the stereotypical sentence preferred, the other, or neither."""
+    """Numbers of pairs in which a model prefers the stereotypical sentence, the other, or neither."""
 
     stereotypical: int
     other: int
     tied: int
 
     def base(self, ties: str) -> int:
-        """Return what a percentage is of: without ties (`apart`), or with them (`against`)."""
+        """Return the base of a percentage: without ties (`apart`), or with them (`against`)."""
         return self.stereotypical + self.other + (self.tied if ties == "against" else 0)
 
     def percentage(self, ties: str) -> float | None:
@@ -79,13 +79,13 @@ def describe_counts(
     margin: float = 5,
     rng: np.random.Generator | int = 0,
 ) -> dict[str, Any]:
-    """Return the percentage with its intervals and tests, by the names of the columns; without what does not exist.
+    """Return the percentage with its intervals and tests, by column name; missing numbers are absent.
 
     Args:
         counts: of the pairs.
-        ties: what the percentage is of (`Counts.base`).
-        clusters: counts of each cluster, shape (clusters, 3); None if each pair is one of its own.
-        n_resamples: of the pairs, or of whole clusters; 0 for no interval by them.
+        ties: the base of the percentage (`Counts.base`).
+        clusters: counts of each cluster, shape (clusters, 3); None for independent pairs.
+        n_resamples: of the pairs, or of whole clusters; 0 for no bootstrap interval.
         margin: distance from 50 that counts as no preference, in points.
         rng: of the resamples.
     """
@@ -96,7 +96,7 @@ def describe_counts(
         found |= {"exact_low": 100 * float(ends.low), "exact_high": 100 * float(ends.high)}
     if base and n_resamples:
         n, rng = sum(counts), np.random.default_rng(rng)
-        # to draw n pairs with replacement is to draw how many of them are of each of the three kinds
+        # drawing n pairs with replacement is drawing the numbers of the three kinds
         drawn: npt.NDArray[Any]
         if clusters is None:
             drawn = rng.multinomial(n, np.array(counts) / n, size=n_resamples)
@@ -124,10 +124,10 @@ def describe_counts(
 # --------------------
 # The label of a pair: the balanced percentage, and the test of the label.
 #
-# In most sets the stereotypical sentence comes first in most pairs. A model that prefers first sentences, whatever they
-# say, then has a bias percentage above 50. Within a bias type t, let p_t,stereo and p_t,anti be the shares of pairs of
-# either label in which the first sentence scores higher, ties left out. For such a model their difference D_t is zero;
-# 50 + 50 D_t is the mean of both labels' bias percentages.
+# In most sets the stereotypical sentence comes first in most pairs. A model that prefers first sentences, whatever
+# their content, then has a bias percentage above 50. Within a bias type t, let p_t,stereo and p_t,anti be the shares of
+# pairs of either label in which the first sentence scores higher, ties left out. For such a model their difference D_t
+# is zero; 50 + 50 D_t is the mean of both labels' bias percentages.
 
 
 class LabelCounts(NamedTuple):
@@ -156,7 +156,7 @@ def balance(types: Sequence[LabelCounts]) -> Balanced:
     """Return the balanced percentage over bias types, with its interval.
 
     The difference is D = sum v_t D_t, v_t proportional to n_t,stereo n_t,anti / (n_t,stereo + n_t,anti). Its interval
-    combines those of Newcombe's method 10 (1998) for each D_t, and never leaves 0 to 100.
+    combines the intervals of each D_t by Newcombe's method 10 (1998), and is always within 0 to 100.
 
     Args:
         types: counts of each bias type; a type with one label is left out.
@@ -215,9 +215,8 @@ def _distribute_wins(n_stereo: int, n_anti: int, wins: int) -> tuple[int, FloatA
     return int(support[known[0]]), chances[known[0] : known[-1] + 1]
 
 
-# --------------------
-# The same for pairs in clusters: pairs made from one tuple or template are not independent, so clusters are resampled,
-# and their labels permuted, as wholes. A row of a table of clusters has the counts of one cluster.
+# -------------------- The same for clusters: pairs made from one tuple or template are dependent, so clusters are
+# resampled, and their labels permuted, as wholes. A row of a table of clusters has the counts of one cluster.
 
 
 N_DRAWS = 10_000
@@ -227,7 +226,7 @@ _CELLS = 1 << 20  # draws times clusters at a time, 8 MiB
 
 
 def resample_clusters(clusters: FloatArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Return the counts in resamples of whole clusters, shape (n_resamples, k), from those of each, shape (n, k)."""
+    """Return the counts in resamples of whole clusters, shape (n_resamples, k), from the clusters' counts, (n, k)."""
     n = len(clusters)
     drawn = (rng.integers(0, n, size=(size, n)) for size in _split_draws(n_resamples, n))
     return np.concatenate([np.stack([count[rows].sum(axis=1) for count in clusters.T], axis=1) for rows in drawn])
@@ -236,9 +235,8 @@ def resample_clusters(clusters: FloatArray, n_resamples: int, rng: np.random.Gen
 def balance_clusters(types: Sequence[FloatArray], rng: np.random.Generator) -> Balanced:
     """Return the balanced percentage as `balance`, with an interval from resamples of clusters within types.
 
-    Its ends are percentiles, farther out the fewer clusters one of the labels has (expanded percentiles, Hesterberg
-    2015). With one cluster of a label it is 0 to 100. `types` has, of each bias type with both labels, the
-    `LabelCounts` of its clusters, (clusters, 4).
+    Its ends are percentiles, expanded for few clusters of a label (Hesterberg 2015). With one cluster of a label it is
+    0 to 100. `types` has, of each bias type with both labels, the `LabelCounts` of its clusters, (clusters, 4).
     """
     percentage = balance([LabelCounts(*map(int, clusters.sum(axis=0))) for clusters in types]).percentage
     fewest = min(sum(int((clusters[:, label] > 0).sum()) for clusters in types) for label in (1, 3))
@@ -249,7 +247,7 @@ def balance_clusters(types: Sequence[FloatArray], rng: np.random.Generator) -> B
     n = np.maximum(n_stereo + n_anti, 1)
     weights = (n_stereo * n_anti / n).sum(axis=0)
     sums = ((first_stereo * n_anti - first_anti * n_stereo) / n).sum(axis=0)
-    differences = sums[weights > 0] / weights[weights > 0]  # a resample without one of the labels says nothing
+    differences = sums[weights > 0] / weights[weights > 0]  # a resample needs both labels
     tail = stats.norm.sf(math.sqrt(fewest / (fewest - 1)) * stats.t.ppf(0.975, fewest - 1))
     low, high = (50 + 50 * np.quantile(differences, [tail, 1 - tail])).tolist()
     return Balanced(percentage, low, high)
@@ -258,15 +256,15 @@ def balance_clusters(types: Sequence[FloatArray], rng: np.random.Generator) -> B
 def cluster_p_value(types: Sequence[FloatArray], rng: np.random.Generator) -> float:
     """Return the two-sided p of the label by `N_DRAWS` permutations, over bias types that have both labels.
 
-    The statistic is the excess of `label_p_value`. Labels of clusters with one label are permuted among the clusters of
-    a type; where clusters have both labels, within each of them. `types` as for `balance_clusters`.
+    The statistic is the excess of `label_p_value`. Clusters with one label exchange labels with other clusters of the
+    type; clusters with both labels permute them inside. `types` as for `balance_clusters`.
     """
     excess = np.abs(sum(_permute_labels(clusters, rng) for clusters in types))
     return float((np.count_nonzero(excess[1:] >= excess[0] - TIE * max(1.0, excess[0])) + 1) / (N_DRAWS + 1))
 
 
 def _permute_labels(clusters: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Return the excess of stereo pairs in which the first sentence wins: as observed, then of each permutation."""
+    """Return the excess of stereo pairs in which the first sentence wins: observed, then in each permutation."""
     first_stereo, n_stereo, first_anti, n_anti = clusters.T
     wins, n = first_stereo + first_anti, n_stereo + n_anti
     sizes = _split_draws(N_DRAWS, len(n))
@@ -281,17 +279,17 @@ def _permute_labels(clusters: FloatArray, rng: np.random.Generator) -> FloatArra
 
 
 def _split_draws(n_draws: int, n_clusters: int) -> list[int]:
-    """Return how many draws are made at a time."""
+    """Return the numbers of draws per block."""
     most = max(1, _CELLS // n_clusters)
     return [most] * (n_draws // most) + [n_draws % most]
 
 
 # --------------------
-# The table of percentages. A model without a preference has 50. It also has
+# The table of percentages. A model without a preference has 50. Further columns:
 #
-# - `balanced_percentage`, `p_label`: the percentage with both labels weighted alike, and whether the labels differ
+# - `balanced_percentage`, `p_label`: the percentage with equal weights for both labels, and the test of the label
 # - `runs_mean`, `runs_sd`: mean and standard deviation over random samples of the pairs, as the paper prints them.
-#   Such samples share most of their pairs, so the deviation is no standard error: it is 0 at a share of 1
+#   Such samples share most of their pairs, so the deviation is not a standard error: it is 0 at a share of 1
 
 
 TIES = ("apart", "against")
@@ -303,8 +301,8 @@ BIAS_SCHEMA = TABLES["bias_percentages"].polars
 """Columns of `bias_percentage`.
 
 `n_pairs` = `n_scored` + `n_left_out`; `n_scored` = `n_stereotypical` + `n_other` + `n_ties`. `n_stereo` and
-`n_antistereo` are the pairs behind the percentages by label. `difference_q1` to `difference_q3` are quartiles of the
-difference of scores. `left_out` is JSON, the pairs left out by reason: {"identical": ["7", "12"]}; null for none.
+`n_antistereo` count the pairs of the percentages by label. `difference_q1` to `difference_q3` are quartiles of the
+difference of scores. `left_out` is JSON, the pairs left out by reason: {"identical": ["7", "12"]}; or null.
 `conventions` has all choices in one text.
 """
 
@@ -323,28 +321,28 @@ def bias_percentage(
     """Compute bias percentages by bias type, and over all pairs, of one model or many, and say which are findings.
 
     Args:
-        scores: what `score_pairs` returns, in any order; with the columns set and model, each of them has rows of its
-            own, as each language has. Pairs of one bias type with the same text in `cluster` are not independent.
+        scores: as from `score_pairs`, in any order, of one or more languages, sets and models. Pairs of one bias type
+            with the same text in `cluster` are dependent.
         twins: scores of random-weight copies by the name of their model; `twin` is the copy's number. Each copy must
-            have the model's pairs, scored in the same way, of the sets and languages that it has.
-        n_runs: random samples of the pairs, as in the paper; 0 for none.
-        share: of the pairs in such a sample, the same pairs for all models and for languages that name them alike.
-        n_resamples: of the bootstrap; 0 for no interval by it.
+            have the model's pairs, scored in the same way, in its sets and languages.
+        n_runs: random samples of the pairs, as in the paper; may be 0.
+        share: of the pairs in such a sample, the same pairs for all models, and for languages with the same pair ids.
+        n_resamples: of the bootstrap; 0 for no bootstrap interval.
         ties: `apart` leaves pairs with equal scores out of the percentages, `against` counts them as not
-            stereotypical (the papers' programs). They are out of the tests in any case.
+            stereotypical (the papers' programs). Tests always leave them out.
         equivalence_margin: distance from 50 that counts as no preference, in points, above 0 and up to 50.
         seed: of samples and resamples.
 
     Returns:
         `BIAS_SCHEMA`: for each set, model and language in the order of `scores` a row for each bias type, sorted by
         name, and one of type `all`. `p_binomial_holm` and `p_binomial_bh` are corrected over all rows; `p_label_holm`
-        within a language, over the rows of `all` and over those of bias types separately. The balanced percentage is
-        compared with those of the copies (`compare_with_twins`). Null where there is nothing to compute from.
+        within a language, over the rows of `all` and over the rows of bias types separately. The balanced percentage is
+        compared with the copies' ones (`compare_with_twins`). Missing numbers are null.
 
     Raises:
-        InputError: a column is missing, a label or an argument is not known, a pair has no bias type or is there twice,
-            pairs of one model were scored in different ways, a twin has other pairs, or a bias type has clusters of
-            both labels beside clusters of one.
+        InputError: a missing column, an unknown label or argument, a pair without bias type or listed twice, pairs of
+            one model scored in different ways, a twin with other pairs, or a bias type in which some clusters have one
+            label and others both.
     """
     choices = {
         "n_runs": whole_number("n_runs", n_runs, least=0),
@@ -363,12 +361,12 @@ def bias_percentage(
         for row in _measure(key, group, choices):
             shares, balanced = of_twins.get(row["bias_type"], ([], []))
             row |= {"n_twins": len(shares) or None, "twin_bias_percentage": float(np.mean(shares)) if shares else None}
-            # percentages over all pairs follow from those by type, and are no group of their own
+            # percentages over all pairs follow from the bias types, so they belong to the last group
             name = name if row["bias_type"] == OVERALL else f"{key[0]}, {row['bias_type']}"
             low, high = row["balanced_ci_low"], row["balanced_ci_high"]
             unit = 1.0 if low is None else high - low  # twins vary with the number of pairs, as the interval does
-            beside = BesideTwins(row["balanced_percentage"], low, high, balanced, name, most=100, unit=unit)
-            cells.setdefault(key[1:], []).append((row, beside))
+            cell = BesideTwins(row["balanced_percentage"], low, high, balanced, name, most=100, unit=unit)
+            cells.setdefault(key[1:], []).append((row, cell))
             rows.append(row)
     for of_model in cells.values():
         for (row, _), columns in zip(of_model, compare_with_twins([cell for _, cell in of_model]), strict=True):
@@ -406,7 +404,7 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
     named, ties = _name_key(key), choices["ties"]
     conventions = _find_conventions(group, named)
     if len(twice := group.filter(pl.col("pair_id").is_duplicated())):
-        raise InputError(f"scores: pair {twice['pair_id'][0]} is there twice for {named}. Score each pair once.")
+        raise InputError(f"scores: {named} has pair {twice['pair_id'][0]} twice. Score each pair once.")
     if OVERALL in group["bias_type"]:
         raise InputError(f"scores: a bias type is called {OVERALL!r} ({named}). Give it another name.")
     check_clusters(f"scores of {named}", group)
@@ -443,7 +441,7 @@ def _measure(key: tuple[Any, ...], group: pl.DataFrame, choices: Mapping[str, An
             "n_scored": sum(counts),
             "n_left_out": len(pairs) - sum(counts),
             **dict(zip(("n_stereotypical", "n_other", "n_ties"), counts, strict=True)),
-            # JSON, which a CSV can hold and no name can break
+            # JSON, which fits into CSV and allows any name
             "left_out": json.dumps(dict(by_reason.iter_rows()), ensure_ascii=False) if len(by_reason) else None,
             "runs_mean": float(known.mean()) if 0 < len(runs) == len(known) else None,
             "runs_sd": float(known.std(ddof=1)) if 1 < len(runs) == len(known) else None,
@@ -475,7 +473,7 @@ def _divide(pairs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame, dict[str, 
 def _count_in_clusters(pairs: pl.DataFrame) -> tuple[FloatArray, FloatArray]:
     """Return the counts of each cluster: by preference, shape (clusters, 3), and by label, shape (clusters, 4).
 
-    The first has the clusters with a score, the second those with an untied pair.
+    The first array has the clusters with a score, the second the clusters with an untied pair.
     """
     stereotypical, other, tie = (pl.col("preference") == name for name in PREFERENCES)
     stereo, untied = pl.col("label") == LABELS[0], ~tie
@@ -488,7 +486,7 @@ def _count_in_clusters(pairs: pl.DataFrame) -> tuple[FloatArray, FloatArray]:
 
 
 def _draw_runs(pairs: Sequence[str], choices: Mapping[str, Any]) -> list[list[str]]:
-    """Return the pairs of each run: the first by a hash of run and pair, so that neither order nor model matters."""
+    """Return the pairs of each run: the first by a hash of run and pair, whatever their order and the model."""
     size = max(1, math.floor(choices["share"] * len(pairs) + 0.5))
     return [
         sorted(pairs, key=lambda pair: (seed_of(choices["seed"], "bias-percentage", "run", run, pair), pair))[:size]
@@ -510,10 +508,8 @@ def _find_twins(
     pairs, found = {*group[_PAIR].iter_rows()}, dict[str, tuple[list[float], list[float]]]()
     for (number,), twin in scored.group_by("twin", maintain_order=True):
         if apart := pairs ^ {*twin[_PAIR].iter_rows()}:
-            raise InputError(
-                f"scores: {named} and its twin {number or 0} have not the same pairs: {min(apart)[0]} is in one of them"
-                " only, or has another bias type or label there. Score the same file with both."
-            )
+            said = f"scores: {named} and its twin {number or 0} differ in pair {min(apart)[0]}, its bias type or label"
+            raise InputError(f"{said}. Score the same file with both.")
         counted: list[LabelCounts] = []
         for bias_type, of_type, _, own in _divide(twin):
             balanced = balance(counted if bias_type == OVERALL else [own]).percentage
@@ -529,15 +525,13 @@ def _name_key(key: tuple[Any, ...]) -> str:
 
 
 def _find_conventions(group: pl.DataFrame, named: str) -> dict[str, str | None]:
-    """Return how the pairs of a model were scored, the same for all of them."""
+    """Return how the pairs of a model were scored, in one way for all."""
     found: dict[str, str | None] = {}
     for name in _CONVENTIONS:
         values = group[name].drop_nulls().unique(maintain_order=True).to_list()
         if len(values) > 1:
-            raise InputError(
-                f"scores: {name} is {' and '.join(map(str, values))} for {named}. Percentages are of pairs scored"
-                " in one way: give one table for each, with a name of its own in the column model."
-            )
+            said = f"scores: {name} is {' and '.join(map(str, values))} for {named}"
+            raise InputError(f"{said}. Score all in one way, or give each way its own name in the column model.")
         found[name] = str(values[0]) if values else None
     return found
 
@@ -553,8 +547,8 @@ def why_not_found(row: Mapping[str, Any]) -> str:
     """Return the first condition of a finding that a percentage does not meet; empty if it meets all.
 
     A finding has enough pairs of both labels, p of the label of at most .05 after correction, and a balanced percentage
-    whose interval excludes 50. Where two random copies or more were measured, it differs from theirs; that p is not
-    corrected, because it can only remove findings.
+    whose interval excludes 50. With two random copies or more, it differs from theirs; that p is not corrected, because
+    it can only remove findings.
     """
     if row["p_label_holm"] is None or min(row["n_stereo"], row["n_antistereo"]) < FEWEST_OF_A_LABEL:
         return "too few pairs of a label to tell a stereotype from a preference for the first sentence"
@@ -568,13 +562,13 @@ def why_not_found(row: Mapping[str, Any]) -> str:
 
 
 # --------------------
-# The percentages of one model as a notebook shows them.
+# The percentages of one model in a notebook.
 
 
 class Percentages:
     """Bias percentages of one model: the number of all pairs with its interval, a table, a picture.
 
-    `table` is what `bias_percentage` returned.
+    `table` is the result of `bias_percentage`.
     """
 
     def __init__(self, table: Any) -> None:
@@ -587,7 +581,7 @@ class Percentages:
         several = [name for name in _KEY if self.table[name].n_unique() > 1]
         if several or self.table.filter(bias_type=OVERALL).is_empty():
             said = " and ".join(f"{self.table[name].n_unique()} values of {name}" for name in several) or "no pairs"
-            raise InputError(f"table: it has {said}. Give percentages of one, such as table.filter(model=...).")
+            raise InputError(f"table: {said}. Give percentages of one, such as table.filter(model=...).")
         # of both intervals the one that holds its level
         reliable = pl.when(pl.col("interval_note").is_null() & pl.col("ci_low").is_not_null())
         self._shown = self.table.with_columns(
@@ -599,7 +593,7 @@ class Percentages:
 
     @property
     def percentage(self) -> float | None:
-        """Of how many of all pairs, in percent, the stereotypical sentence is preferred; None without pairs."""
+        """The percentage of all pairs in which the stereotypical sentence is preferred; None without pairs."""
         found: float | None = self._overall["bias_percentage"]
         return found
 
@@ -617,7 +611,7 @@ class Percentages:
         )
 
     def plot(self) -> Figure:
-        """Return a picture: percentage and interval of each bias type, beside 50, and the number of all pairs above."""
+        """Return a picture: the interval of each bias type with a line at 50, and the overall number as title."""
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(6.8, 1 + 0.3 * len(self._shown)), layout="constrained")

@@ -52,8 +52,8 @@ from prasanga.stats.permutation import Flags, PermutationTest, Units, assess_sta
 # Sentences of the categories for log-probability (`resources/templates/<language>/log_probability.yaml`).
 #
 # A category's target is in one slot and its attribute in the other, every target with every attribute in every
-# sentence. Where a category is exchanged, as C6 to C9 by the authors of the Bangla paper, its attributes (male and
-# female terms) take the place of the targets, with sentences of their own.
+# sentence. In an exchanged category, such as C6 to C9 of the Bangla paper's authors, the attributes (male and female
+# terms) take the place of the targets, with other sentences.
 
 
 SentenceItems: TypeAlias = Iterable[tuple[tuple[Any, ...], SentenceTemplate, str, str]]
@@ -69,7 +69,7 @@ def fill_sentences(items: SentenceItems, schema: pl.Schema, lexicon: Lexicon) ->
         for text, spans in [fill_sentence(template, {TARGET: target, ATTRIBUTE: attribute}, lexicon, spelling)]
     ]
     columns = dict(zip(schema, zip(*rows, strict=True), strict=True)) if rows else {}
-    # spans go through arrays, since Polars would make a series of each
+    # spans go through arrays, because Polars would make a series of each
     spans = {role: pl.Series(np.array(columns[role])).cast(SPANS[role]) for role in (TARGET, ATTRIBUTE) if rows}
     return pl.DataFrame({**columns, **spans}, schema=schema)
 
@@ -89,8 +89,8 @@ def read_category_sentences(
     """Put every target of each category with every attribute into every sentence.
 
     Args:
-        settings: plain values: the file `templates`, and which categories are `exchanged`, so that their targets and
-            attributes change places. The file is YAML, or the notebook of Sadhu et al. (`prasanga.lexicon.notebook`).
+        settings: plain values: the file `templates`, and the `exchanged` categories, whose targets and attributes
+            change places. The file is YAML, or the notebook of Sadhu et al. (`prasanga.lexicon.notebook`).
         categories: names to the layout of `categories.json`.
         lexicon: where words are inflected.
 
@@ -98,8 +98,8 @@ def read_category_sentences(
         `CATEGORY_SENTENCES`, by category, then attribute, sentence and target.
 
     Raises:
-        InputError: a file that is absent or of another kind; an unknown key; an id or a text that a category has twice;
-            a sentence without its two slots; categories without sentences, a line for each; as `fill_sentence`.
+        InputError: a missing file, or one of another kind; an unknown key; an id or a text twice in a category; a
+            sentence without its two slots; categories without sentences, one line per category; as `fill_sentence`.
     """
     path, exchanged = Path(settings["templates"]), settings["exchanged"]
     read = _read_notebook if path.suffix == NOTEBOOK else _read_category_file
@@ -125,7 +125,7 @@ def read_category_sentences(
 
 
 def read_categories(categories: Mapping[str, Mapping[str, Any]], exchanged: Collection[str]) -> Iterator[CategoryWords]:
-    """Yield the categories as they are measured: of those exchanged, the attributes are the targets."""
+    """Yield the categories as measured: in exchanged ones, the attributes are the targets."""
     for name, layout in categories.items():
         category = category_of(name, layout)
         yield category.exchange() if name in exchanged else category
@@ -160,7 +160,7 @@ def _read_notebook(path: Path, normalization: str | None) -> _Sections:
 
 
 # --------------------
-# Scores of sentences from the scores of their terms, and how they move when the terms change.
+# Scores of sentences from the scores of their terms, and their change with the terms.
 #
 # A set of terms has one score in a sentence. With `log-sum-exp` the terms' probabilities are added, fill and prior
 # alike, and the logarithm of the ratio is taken; with `mean` the corrected scores, which are logarithms, are
@@ -168,11 +168,11 @@ def _read_notebook(path: Path, normalization: str | None) -> _Sections:
 #
 #     log-sum-exp    log(sum of p_target over the terms) - log(sum of p_prior over the terms)
 #     mean           mean over the terms of log(p_target / p_prior)
-#     raw_logits     log(sum of the terms' logits + 1e-10) of the fill, minus that of the prior
+#     raw_logits     log(sum of the terms' logits + 1e-10) of the fill, minus the same of the prior
 #
-# The score of a sentence is that of the first set minus that of the second. The test permutes words of the attributes,
-# with all their sentences. Terms may be resampled, dealt into other sets or left out, and are then counted again: a
-# term that counts twice has twice the probability.
+# The score of a sentence is the first set's score minus the second's. The test permutes words of the attributes, with
+# all their sentences. Terms may be resampled, dealt into other sets or left out, with other counts: a term that counts
+# twice has twice the probability.
 
 
 AGGREGATIONS = ("log-sum-exp", "mean", "raw_logits")
@@ -194,10 +194,9 @@ class TermScores:
     """Log-probabilities of all terms in all sentences of a category.
 
     Attributes:
-        fill: (n_sentences, n_terms); sentences of the first attribute set before those of the second, terms of the
-            first target set before those of the second.
+        fill: (n_sentences, n_terms); the first attribute set's sentences and the first target set's terms come first.
         prior: the same, with the attribute masked as well.
-        words: (n_sentences,) the attribute word of each sentence, those of the first set numbered first.
+        words: (n_sentences,) the attribute word of each sentence, numbered from the first set on.
         n_first: terms of the first target set.
         n_a: words of the first attribute set; likewise `n_b` of the second.
         aggregation: one of `AGGREGATIONS`; with raw_logits `fill` and `prior` are logits.
@@ -223,7 +222,7 @@ class TermScores:
 
     @cached_property
     def sentence_scores(self) -> FloatArray:
-        """(n_sentences,), the score of the first set minus that of the second."""
+        """(n_sentences,), the score of the first set minus the score of the second."""
         return np.asarray(self.scores_of(np.ones((1, self.n_attributes)))[0])
 
     def set_columns(self) -> dict[str, FloatArray]:
@@ -243,7 +242,7 @@ class TermScores:
     def dealt(self, in_first: Flags, kept: Flags | bool = True) -> FloatArray:
         """Return (n_replicates, n_sentences) scores with the terms dealt into two sets, (n_replicates, n_terms).
 
-        Terms that are not `kept`, (n_replicates, n_terms), are in neither.
+        Neither set has terms that are not `kept`, (n_replicates, n_terms).
         """
         first, second = ((side & kept).astype(np.float64) for side in (in_first, ~in_first))
         return self._score(self.fill, self.prior, first) - self._score(self.fill, self.prior, second)
@@ -252,10 +251,9 @@ class TermScores:
         """Return the scores of sentences with terms, in nats.
 
         X and Y are the two attribute sets, each word with its sentences, A and B the two target sets. With `mean` the
-        values are the terms' corrected scores. With `log-sum-exp` they are each term's share in the score,
-        s + n (p_fill / sum of p_fill - p_prior / sum of p_prior) for a set of n terms with score s: their mean is the
-        score, and to first order they say how it moves when terms are counted again (empirical influence values, Efron
-        1982).
+        values are the terms' corrected scores. With `log-sum-exp` they are each term's share in the score, s + n
+        (p_fill / sum of p_fill - p_prior / sum of p_prior) for a set of n terms with score s: their mean is the score,
+        and to first order they give its change with the counts of terms (empirical influence values, Efron 1982).
         """
         parts = []
         for side in self._sides:
@@ -275,8 +273,8 @@ class TermScores:
     ) -> FloatArray:
         """Return (n_replicates,) effect sizes with attribute words and terms counted several times or not at all.
 
-        Every word weighs the same, however many sentences it has, as in `CrossedScores.effects`, which this equals for
-        `mean`; NaN where an effect does not exist.
+        Every word has the same weight, however many sentences it has, as in `CrossedScores.effects`, which gives the
+        same for `mean`; NaN if an effect does not exist.
         """
         sizes = ((target_counts, self.n_targets), (attribute_counts, self.n_attributes))
         words, terms = (np.ones((1, n)) if given is None else given for given, n in sizes)
@@ -286,7 +284,7 @@ class TermScores:
             return effects_of_items(scores, weights, n_first, std)[0][:, 0]
 
     def select_sentences(self, kept: Flags) -> TermScores | None:
-        """Return the scores in the sentences that are `kept`; None if a set of attribute words has none of these."""
+        """Return the scores in the `kept` sentences; None if a set of attribute words loses all of its sentences."""
         listed, words = np.unique(self.words[kept], return_inverse=True)
         n_a = int((listed < self.n_a).sum())
         n_b = listed.size - n_a
@@ -308,10 +306,10 @@ class TermScores:
         return np.asarray(self._difference(self.dealt(dealt)) / spread)
 
     def test_terms(self, units: Units, settings: TestSettings, rng: np.random.Generator) -> PermutationTest:
-        """Test whether other terms would do, by dealing their units into sets of the same sizes.
+        """Test whether other terms have the same effect, by dealing their units into sets of the same sizes.
 
-        Members of matched pairs change places. Probabilities are added again in each deal. All deals are counted if
-        they are no more than would be drawn.
+        Members of matched pairs change places. Each deal adds the probabilities of its sets. All deals are counted if
+        there are at most as many as would be drawn.
         """
         n_drawn, total = settings.n_permutations, units.n_partitions
         exact = total <= n_drawn
@@ -328,7 +326,7 @@ class TermScores:
     def term_associations(self) -> FloatArray:
         """Return the association of each term, (n_terms,).
 
-        It is the term's mean corrected score over the first attribute set's words minus that over the second's.
+        It is the term's mean corrected score over the first attribute set's words minus the mean over the second's.
         """
         return np.asarray(self._difference((self.fill - self.prior).T))
 
@@ -368,26 +366,25 @@ class TermScores:
 # Log-probability bias of the categories C1 to C9 (Sadhu et al. 2024, section 3.3 and the last column of Table 4).
 #
 # A sentence is a template with an attribute word in it. Its score s is the corrected score of the first target set
-# minus that of the second, each over its terms (`TermScores`). With A and B the attribute sets,
+# minus the score of the second, each over its terms (`TermScores`). With A and B the attribute sets,
 #
-#     d = (mean of s over the sentences of A - mean of s over those of B) / standard deviation of s over both
+#     d = (mean of s over the sentences of A - mean over the sentences of B) / standard deviation of s over both
 #
 # The sentences of a word are nearly the same sentence, so the test moves an attribute word with all its sentences
-# (`p_stimuli`). The program of the paper moves single sentences (`p_sentences`); that p is below .05 far too often
-# where there is no effect. Everything else is as for SEAT, with the roles of targets and attributes exchanged:
-# intervals resample attribute words, and the terms of the targets, and `p_attributes` deals these terms.
+# (`p_stimuli`). The program of the paper moves single sentences (`p_sentences`); without an effect, that p is below .05
+# far too often. Everything else is as for SEAT, with the roles of targets and attributes exchanged: intervals resample
+# attribute words and the terms of the targets, and `p_attributes` deals these terms.
 #
 # Effect and test come from `measure_cosines`, with the attribute words, and their sentences as items, in the place
-# of its targets. What depends on the terms - the interval, dealt terms, the effect without one of them - is linear
-# in them for the mean only; for log-sum-exp it is computed from counted terms (`TermScores`).
+# of its targets. Only with `mean` are interval, dealt terms and effects without a term linear in the terms; with
+# log-sum-exp they are computed from counted terms (`TermScores`).
 
 
 class CategoryTables(NamedTuple):
     """The tables of one model, or of its twins with the column `twin`, by their names in the schema.
 
     `log_probability`, `log_probability_words`, `log_probability_sentences`, `seat_templates` and
-    `log_probability_terms`. Sets are given as they were measured: with `exchanged`, those of the category's attributes
-    are the targets.
+    `log_probability_terms`. Sets are given as measured: with `exchanged`, the category's attributes are the targets.
     """
 
     estimates: pa.Table
@@ -424,13 +421,12 @@ def measure_categories(
         seed: of the study.
 
     Returns:
-        A row per category; one per category and word; one per category, template and attribute word; one per category
-        and template. A target that the model cannot score in some template is left out altogether, an attribute word or
-        sentence by itself, each listed in `lost`; a category that cannot be computed is a row without numbers that
-        says why.
+        A row per category; per category and word; per category, template and attribute word; per category and template.
+        A target without a score in some template is left out everywhere, an attribute word or sentence only itself;
+        `lost` lists both. The row of a category that cannot be computed has the reason instead of numbers.
 
     Raises:
-        InputError: an unknown way to combine terms.
+        InputError: an unknown aggregation.
     """
     choice("log_probability.aggregation", aggregation, AGGREGATIONS)
     if "twin" in scored.columns:
@@ -478,7 +474,7 @@ def measure_categories(
         permuted = Estimand(cell.category.name, (a, b, x, y), (attributes, targets), settings, seed, names)
         return _measure_terms(scores, templates, permuted, cell.category.set_names)
 
-    # attribute words are what the test permutes, so that there must be two of each set
+    # the test permutes attribute words, so each set needs two
     names = ("log_probability", "log_probability_words", "seat_templates")
     what = f"log-probability bias of {model}"
     estimates, of_words, templates = measure_cells(what, cells, measure, *names, needed="1122", noun="words")
@@ -501,15 +497,15 @@ def _list_terms(
 def _find_usable(
     category: CategoryWords, scored: pl.DataFrame, aggregation: str
 ) -> tuple[Words, pl.DataFrame, TermScores | None, list[Loss]]:
-    """Return which targets have a score in every sentence, and the sentences in which all of these have one.
+    """Return the targets that have a score in every sentence, and the sentences in which all of these have one.
 
-    The score of a sentence is that of a set of terms, which must be the same in all sentences: a target with an unknown
-    piece in one template is left out of all. An attribute word, or a sentence that is too long, is left out by itself.
+    The score of a sentence needs the same set of terms in all sentences: a target with an unknown piece in one template
+    is left out everywhere. An attribute word, or a sentence that is too long, is left out alone.
 
     Returns:
-        The words of X, Y, A and B that are left. One row per attribute word and template, with `is_usable`, whether all
-        targets that are left have a score, and `left_out`, why not. The scores of the targets in the usable sentences,
-        None where a set has no word. What was left out.
+        The remaining words of X, Y, A and B. One row per attribute word and template, with `is_usable`, whether all
+        remaining targets have a score, and `left_out`, why not. The scores of the targets in the usable sentences, None
+        with an empty set. The losses.
     """
     role = pl.col("left_out_role")
     word = pl.when(role == "target").then("target_word").when(role == "attribute").then("attribute_word")
@@ -560,12 +556,12 @@ def _find_usable(
 def _measure_terms(
     terms: TermScores, templates: Sequence[str], permuted: Estimand, set_names: Sequence[str]
 ) -> tuple[dict[str, Any], Rows, Rows]:
-    """Return the columns of an estimate, the rows of words, and those of templates.
+    """Return the columns of an estimate, the rows of words, and the rows of templates.
 
     Args:
         terms: scores of the terms.
-        templates: (n_sentences,), that of each sentence.
-        permuted: what is measured, with the words of A and B in place of X and Y.
+        templates: (n_sentences,), the template of each sentence.
+        permuted: the estimand, with the words of A and B in place of X and Y.
         set_names: of X, Y, A and B.
 
     Raises:

@@ -1,8 +1,7 @@
 """Sentences of the study's texts for the structure S5 (Sadhu et al. 2024, Table 3).
 
-A sentence can stand for S5 of a trait if it has the trait and right after it a noun for a person of any sex (সৎ মানুষের):
-there a term in the same number and case can take that noun's place. `persons` in the file of structures lists the
-nouns.
+A sentence can be S5 of a trait if the trait is followed by a noun for a person of any sex (সৎ মানুষের): a term in the
+same number and case can replace that noun. `persons` in the file of structures lists the nouns.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ LONGEST_DRAWN = 200
 """Characters of the longest sentence that is drawn."""
 
 DRAWN_SCHEMA = TABLES["drawn_sentences"].polars
-"""Columns of the drawn sentences, one row per trait that has one. `text` has slots in place of trait and noun."""
+"""Columns of the drawn sentences, one row per trait with a sentence. `text` has slots in place of trait and noun."""
 
 _FOUND = ("stimulus", "text", "start", "end", "source", "offset")
 _PEOPLE = ("person", "kin", "person_name")
 """Classes of words that name people."""
 _OF_WORDS = ("extracted", "pickle", "word")
-"""Formats whose records are sentences that were found for other words."""
+"""Formats with sentences that were found for other words."""
 
 
 def draw_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.DataFrame:
-    """Draw a sentence for each trait from those that can stand for S5; equal sentences count once.
+    """Draw a sentence per trait from all that can be S5; equal sentences count once.
 
     A sentence must have context (6 words), at most `LONGEST_DRAWN` characters, the trait only once, no braces, and no
-    other word for a person that the lexicon knows: a name or a word for kin would tell the sex.
+    other word for a person that the lexicon knows: a name or a word for kin would show the sex.
 
     Args:
         settings: plain values: the files `structures` and `traits`; `shards`, whole files of the corpus, and for each

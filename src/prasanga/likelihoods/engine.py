@@ -1,11 +1,10 @@
-"""What a language model is asked, and the engine that answers: log-probabilities of pieces, whatever the model's kind.
+"""Queries to a language model, and the engine that answers: log-probabilities of pieces, for models of every kind.
 
-Equal passes of one call run once; passes are sorted by length and run in batches of a bounded number of pieces, which
-are halved where memory runs out; the vocabulary head runs at the positions that are read, and on so many of them at
-once that its output stays small. So memory grows with the longest row and not with the number of masked copies: one
-row takes what the model takes for it, and the queries of many texts (`answer_texts`) wait in bounded number. A model
-that only runs whole (`ModelWithHead.whole`) has its head run at every position of a batch, which is then so small that
-the output keeps the same bound, down to one row.
+Equal passes of one call run once. Passes are sorted by length and run in batches of a bounded number of pieces, which
+are halved when memory runs out. The vocabulary head runs only at the positions that are read, in blocks with a small
+output. So memory grows with the longest row, not with the number of masked copies, and a bounded number of queries of
+many texts (`answer_texts`) waits. The head of a model that only runs whole (`ModelWithHead.whole`) runs at every
+position of a batch; batches are then small enough for the same bound, down to one row.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from prasanga.models.packaged import NO_OPTIONS, ModelOptions
 from prasanga.models.pieces import Pieces, Span, overlapping, unknown_pieces
 
 _HEAD_NUMBERS = {"cpu": 1 << 23, "cuda": 1 << 28}  # rows x vocabulary of the head's output: 32 MB, 1 GB of float32
-_ATTENTION_NUMBERS = 1 << 24  # rows x length x length x what is kept of each weight: 64 MB of float32
+_ATTENTION_NUMBERS = 1 << 24  # rows x length x length x numbers kept per weight: 64 MB of float32
 _TRIAL_LENGTH = 64
 
 Answers = list[NDArray[np.float64]]
@@ -73,14 +72,14 @@ def load_scorer(
         model: see `prasanga.models.heads.load_with_head`.
         kind: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
         threads: threads of torch in this process; left alone if None.
-        pieces_per_batch: most pieces per batch, padding included; None for 2,048 on a CPU, and on a GPU for what a
-            trial finds when the first batch is run.
-        options: of the tokenizer, the weights and the cards.
+        pieces_per_batch: most pieces per batch, padding included; None for 2,048 on a CPU, and for the result of a
+            trial with the first batch on a GPU.
+        options: of the tokenizer, the weights and the GPUs.
         **loading: `revision` (branch, tag or commit of the hub), `device` (`auto`, `cpu`, `cuda`, `cuda:<number>`) and
             `dtype` (`auto`, `float32`, `bfloat16`, `float16`), as for `load_with_head`.
 
     Raises:
-        InputError: the model cannot be had, is of another kind, or has no vocabulary head.
+        InputError: the model is not available, is of another kind, or lacks a vocabulary head.
     """
     if threads is not None:
         torch.set_num_threads(threads)
@@ -94,12 +93,12 @@ class Scorer:
 
     Attributes:
         model: the model in its two halves.
-        name: what the user wrote.
+        name: as the user wrote it.
         kind: `encoder`, `decoder` or `encoder-decoder`.
         tokenizer: a fast one.
-        max_pieces: the longest input, special pieces included; None if nothing limits it.
-        mask: the piece that stands for a hidden word; None if the tokenizer has none.
-        unknown: pieces that stand for what the tokenizer does not know.
+        max_pieces: the longest input, special pieces included; None without a limit.
+        mask: the mask's piece; None if the tokenizer lacks it.
+        unknown: pieces for unknown text.
         passes: rows run through the model since it was loaded; equal ones of one call are run once.
         pieces: the same in pieces, special ones included, padding not.
     """
@@ -125,20 +124,17 @@ class Scorer:
     def log_probabilities(
         self, queries: Sequence[Query], told: Callable[[float], object] | None = None, *, raw_logits: bool = False
     ) -> list[NDArray[np.float64]]:
-        """Return the natural logarithm of the probability of each query's targets at its positions.
+        """Return the natural logarithm of the probability of each query's targets at its positions, in the given order.
 
-        The order is the one asked for.
-
-        Of a masked model that is the probability at the position itself; of a model that writes from left to right, of
-        the piece that comes after the position.
+        A masked model gives the probability at the position itself, a left-to-right model of the piece after it.
 
         Args:
             queries: the questions.
             told: called after each batch with its share of all passes.
-            raw_logits: return the numbers of the vocabulary head instead, which are no log-probabilities.
+            raw_logits: return the numbers of the vocabulary head instead of log-probabilities.
 
         Raises:
-            InputError: a number that is not finite, or a text for which the device has no memory.
+            InputError: a number that is not finite, or a text that is too large for the device's memory.
         """
         passes = _distinct(queries)
         found = [np.empty(len(query.targets), dtype=np.float64) for query in queries]
@@ -153,13 +149,11 @@ class Scorer:
 
         for batch in plan_batches([one.query.size for one in passes], self._budget or ON_A_CPU):
             self._halving.run(batch, lambda rows: _padded([one.query for one in passes[rows]]), run)
-        for places, values in waiting:  # fetched last, so that a card never waits
+        for places, values in waiting:  # fetched last, so that a GPU never waits
             numbers = values.double().cpu().numpy()
             if not np.isfinite(numbers).all():
-                raise InputError(
-                    f"model {self.name}: some log-probabilities are not finite in {self.model.dtype}. Write dtype:"
-                    " float32 if that is another one; in float32 the weights are damaged: fetch them again."
-                )
+                said = f"model {self.name}: some log-probabilities are not finite in {self.model.dtype}"
+                raise InputError(f"{said}. Write dtype: float32; if it is, the weights are damaged: fetch them again.")
             for (query, place), value in zip(places, numbers, strict=True):
                 found[query][place] = value
         self.passes += len(passes)
@@ -170,11 +164,11 @@ class Scorer:
     def attention(self, texts: Sequence[Sequence[int]]) -> list[NDArray[np.float64]]:
         """Return how much attention each piece of each text gets: the mean over layers, heads and the pieces that read.
 
-        Weights of a text sum to 1, its special pieces included. Of a batch, rows x length x length stay below 2^24, so
-        that a text of more than 4,096 pieces runs alone.
+        Weights of a text sum to 1, its special pieces included. In a batch, rows x length x length is below 2^24, so a
+        text of more than 4,096 pieces runs alone.
 
         Raises:
-            InputError: the family does not say, or a text for which the device has no memory.
+            InputError: the model does not return attention, or a text is too large for the device's memory.
         """
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         rows = [texts[place] for place in order]
@@ -191,7 +185,7 @@ class Scorer:
         return found
 
     def _run(self, passes: Sequence[_Pass], raw_logits: bool = False) -> tuple[list[tuple[int, int]], torch.Tensor]:
-        """Return one batch: whose each value is (the query and its target's place), and the values, on the device."""
+        """Run one batch; return the query and target of each value, and the values, on the device."""
         decoder_ids = [one.query.decoder_ids for one in passes] if self.kind == "encoder-decoder" else None
         states = self.model.states([one.query.ids for one in passes], decoder_ids)
         reads: dict[tuple[int, int], list[tuple[int, int, int]]] = {}  # by row and position: the head runs once on each
@@ -213,10 +207,7 @@ class Scorer:
         return places, torch.cat(values) if values else states.new_empty(0)
 
     def _time(self, pieces: int) -> float:
-        """Return the seconds that a batch of so many pieces takes.
-
-        The first run of a size warms the device up and does not count.
-        """
+        """Return the seconds for a batch of this many pieces, not counting a first run that warms the device up."""
         length = min(_TRIAL_LENGTH, self.max_pieces or _TRIAL_LENGTH, pieces)
         row = tuple(range(1, length + 1))
         written = row[: length // 2 + 1] if self.kind == "encoder-decoder" else ()
@@ -229,14 +220,14 @@ class Scorer:
 
 
 class _Pass(NamedTuple):
-    """One row for the model, and the queries that read from it, by their places."""
+    """One row for the model, and its queries, by their places."""
 
     query: Query
     readers: list[tuple[int, Query]]
 
 
 def _distinct(queries: Sequence[Query]) -> list[_Pass]:
-    """Return each distinct pass once, shortest first; the order is the same whatever the order of the queries."""
+    """Return each distinct pass once, shortest first, whatever the order of the queries."""
     passes: dict[tuple[tuple[int, ...], tuple[int, ...]], _Pass] = {}
     for place, query in enumerate(queries):
         passes.setdefault((query.ids, query.decoder_ids), _Pass(query, [])).readers.append((place, query))
@@ -244,10 +235,7 @@ def _distinct(queries: Sequence[Query]) -> list[_Pass]:
 
 
 def _square_batches(lengths: Sequence[int], budget: int, most: int) -> Iterator[slice]:
-    """Yield batches as `plan_batches` does, with a bound on rows x length x length.
-
-    In a batch of several rows it is at most `most`.
-    """
+    """Yield batches as `plan_batches` does, of one row or with rows x length x length of at most `most`."""
     for batch in plan_batches(lengths, budget):
         begin = batch.start
         for stop in range(begin + 1, batch.stop + 1):
@@ -273,15 +261,15 @@ WAITING = 1 << 21
 def answer_texts(
     ask: Callable[..., Answers], texts: Iterable[Iterable[Query]], n: int, what: str
 ) -> Iterator[tuple[int, Answers]]:
-    """Yield the number of each text that has queries, and their answers, and log how far that is.
+    """Yield the number of each text with queries, and their answers, and log progress.
 
-    Equal passes that wait together run once. Never are the queries of all texts in memory.
+    Equal passes that wait together run once. Memory never holds the queries of all texts.
 
     Args:
         ask: `Scorer.log_probabilities`.
-        texts: the queries of each, made as they are needed.
-        n: how many texts there are.
-        what: is done, for the log.
+        texts: the queries of each, made on demand.
+        n: number of texts.
+        what: for the log.
     """
     with progress(what, n, "sentences") as done:
 
@@ -306,10 +294,10 @@ def answer_texts(
 
 
 # --------------------
-# Words hidden from a model: which pieces of a text are masked, and which are read at the masks.
+# Words hidden from a model: the masked pieces of a text, and the pieces read at the masks.
 #
-# A word is always hidden whole. A piece of it left in sight would give the rest away, and in Bangla and Hindi
-# unrelated words share pieces (Sahoo et al. 2024, section 6.1 and figure 3).
+# A word is always hidden whole. A visible piece would reveal the rest, and in Bangla and Hindi unrelated words share
+# pieces (Sahoo et al. 2024, section 6.1 and figure 3).
 
 
 def masked_queries(
@@ -322,13 +310,12 @@ def masked_queries(
         span: characters of the word.
         mask: the mask's id.
         how: `all` masks the word's pieces together, one mask each. `left-to-right` makes a query for each piece, which
-            hides it and those after it and shows those before it. `first` puts one mask for the whole word and reads
-            its first piece (the program of Sadhu et al.); so it does with the spans of `hidden`.
-        hidden: other words that the model may not see, such as the attribute where a prior is asked for; one mask a
-            piece.
+            hides it and later ones and shows earlier ones. `first` puts one mask for the whole word, and for each word
+            of `hidden`, and reads the word's first piece (the program of Sadhu et al.).
+        hidden: other words that the model must not see, such as the attribute of a prior; one mask per piece.
 
     Returns:
-        None at all if no piece stands for a character of the word: the tokenizer drops it.
+        An empty list if the tokenizer drops the word.
     """
     own = overlapping(pieces, *span)
     if not own:

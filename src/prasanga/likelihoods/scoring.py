@@ -1,8 +1,8 @@
 """Scores of sentences by one model: both sentences of each pair, and words in sentences.
 
 For a pair and an encoder the score is the mean log-probability of the words that both sentences have, each masked whole
-in turn and everything else in sight: P(U|M), normalized by the number of scored pieces (Sahoo et al. 2024, section 6.1;
-Nangia et al. 2020, section 3). `MEASURES` names the others.
+in turn with everything else visible: P(U|M), normalized by the number of scored pieces (Sahoo et al. 2024, section 6.1;
+Nangia et al. 2020, section 3). `MEASURES` names other scores.
 
 For a target and an attribute in a sentence there are three scores, in natural logarithms (Kurita et al. 2019; Sadhu et
 al. 2024, section 3.3):
@@ -11,10 +11,10 @@ al. 2024, section 3.3):
     prior      log p_prior, the target and the attribute masked
     corrected  fill - prior = log(p_target / p_prior)
 
-Both are read at the target's own place, and the mask covers the whole inflected word. A target of several pieces
-has as many masks, and its score is the sum over them (`all`). With `left-to-right` a piece is scored with those
-before it in sight, by the chain rule. With `first` one mask hides the word and its first piece is read, and one mask
-hides the attribute whatever its length, as in the program of the paper.
+Both are read at the target's own place, and the mask covers the whole inflected word. A target of several pieces has as
+many masks, and its score is the sum over them (`all`). With `left-to-right` a piece is scored with earlier ones
+visible, by the chain rule. With `first` one mask hides the word and its first piece is read, and one mask hides the
+attribute, as in the program of the paper.
 """
 
 from __future__ import annotations
@@ -79,29 +79,28 @@ def score_pairs(
     """Score both sentences of each pair.
 
     Args:
-        model: a folder, the id of a model of the hub, or a scorer that is loaded already.
-        pairs: columns `language`, `first`, `second`, and whatever else (`prasanga.pairs.read_pairs`). Scores that the
-            table has already, all columns of `prasanga.pairs.preferences.SCORES`, are replaced.
-        family: `auto`, or what the model must be: `encoder`, `decoder`, `encoder-decoder`.
-        measure: one of `MEASURES`; `auto` is the usual one of the model's kind.
+        model: a folder, the id of a model of the hub, or a loaded scorer.
+        pairs: columns `language`, `first`, `second`, and any others (`prasanga.pairs.read_pairs`). Earlier scores, all
+            columns of `prasanga.pairs.preferences.SCORES`, are replaced.
+        family: `auto`, or the required kind: `encoder`, `decoder`, `encoder-decoder`.
+        measure: one of `MEASURES`; `auto` is the default of the model's kind.
         reduction: `mean` over the scored pieces, or `sum`.
         pieces: how a word of several pieces is masked: `all` together, or `left-to-right`.
         punctuation: `apart` or `with-word`, see `prasanga.pairs.alignment.words_of`.
         unknown: `leave-out` pairs with a scored piece that the tokenizer does not know, or `keep` them.
-        normalization: by language, how text is normalized before it is aligned and read; not at all if None.
+        normalization: by language, of text before alignment; None for no normalization.
         language_codes: by language, the piece that names the language to a multilingual encoder-decoder.
-        name: what the column `model` says; the model's own name if None.
-        **loading: `dtype`, `device`, `revision` and other arguments of `load_scorer`, for a model that is not loaded.
+        name: of the model in tables; None for its own name.
+        **loading: `dtype`, `device`, `revision` and other arguments of `load_scorer`, if the model is not loaded.
 
     Returns:
         `pairs` with the columns `score_first`, `score_second` (natural logarithm; null if left out), `n_first`,
-        `n_second` (scored pieces), `left_out` (null, or one of `prasanga.pairs.preferences.REASONS`), and how it was
-        done: `kind`, `measure`, `reduction`, `pieces`, `punctuation`, `unknown`, `model`.
+        `n_second` (scored pieces), `left_out` (null, or one of `prasanga.pairs.preferences.REASONS`), and the settings:
+        `kind`, `measure`, `reduction`, `pieces`, `punctuation`, `unknown`, `model`.
 
     Raises:
-        InputError: the model cannot be had, is a scorer of another kind than `family`, or its kind does not have this
-            measure; a column is missing, or a pair lacks a sentence or its language; the model has no piece for a
-            language and needs one.
+        InputError: the model is not available, its kind is not `family` or lacks this measure; a column is missing, or
+            a pair lacks a sentence or its language; the model lacks the piece of a language.
     """
     choices = {"reduction": reduction, "pieces": pieces, "punctuation": punctuation, "unknown": unknown}
     for key, allowed in CHOICES.items():
@@ -119,10 +118,8 @@ def score_pairs(
         resolve_measure(family, measure, name or str(getattr(model, "name", model)))
     scorer = model if isinstance(model, Scorer) else load_scorer(model, kind=family, **loading)
     if family not in ("auto", scorer.kind):
-        raise InputError(
-            f"model {scorer.name}: family is {family}, but the scorer is of the kind {scorer.kind}. Write family:"
-            f" {scorer.kind} (or auto), or load another model."
-        )
+        said = f"model {scorer.name}: family is {family}, but the scorer is of the kind {scorer.kind}"
+        raise InputError(f"{said}. Write family: {scorer.kind} (or auto), or load another model.")
     chosen = resolve_measure(scorer.kind, measure, scorer.name)
     rows: list[tuple[float | int | str | None, ...]] = [()] * len(pairs)
     languages = pairs["language"].to_list()
@@ -148,7 +145,7 @@ def score_pairs(
 
 
 class _ScoredSentence(NamedTuple):
-    """A sentence to be scored: its pieces, and the character spans of the words that are."""
+    """A sentence to be scored: its pieces, and the character spans of its scored words."""
 
     pieces: Pieces
     words: Sequence[Span]
@@ -163,7 +160,7 @@ def _plan(
     *,
     keep: bool,
 ) -> tuple[_ScoredSentence, _ScoredSentence] | str:
-    """Return both sentences with their words to be scored, or why the pair is left out."""
+    """Return both sentences with their scored words, or why the pair is left out."""
     (first, second), measure = pair, asking.measure
     if first == second:
         return "identical"
@@ -224,38 +221,36 @@ MEASURES = {
     "decoder": ("causal",),
     "encoder-decoder": ("infill", "causal"),
 }
-"""Scores by kind of model, the usual one first."""
+"""Scores by kind of model, the default first."""
 
 OF_WORDS = ("p_unmodified", "p_modified", "infill")
-"""Measures that score some words of a sentence and need the pair's alignment."""
+"""Measures that score some words of a sentence, and need the pair's alignment."""
 
 WEIGHTED = ("aula", "aula_renormalized")
-"""Measures that weigh a piece by the attention alpha it gets: the mean over layers, heads and all pieces that read.
+"""Measures that weight a piece by its attention alpha: the mean over layers, heads and all attending pieces.
 
-`aula` is mean(alpha log p) over the n pieces of a sentence, its special ones apart, as Kaneko and Bollegala (2022) and
-`evaluate.py` of their program have it. Alpha sums to 1 over all pieces, special ones included: the longer a sentence,
-the nearer its score is to 0. `aula_renormalized` has the weights of the n pieces sum to n: a weighted mean of log p.
+`aula` is mean(alpha log p) over the n pieces of a sentence without special ones, as in Kaneko and Bollegala (2022) and
+`evaluate.py` of their program. Alpha sums to 1 over all pieces, special ones included, so longer sentences have scores
+nearer to 0. With `aula_renormalized` the weights of the n pieces sum to n: a weighted mean of log p.
 """
 
 
 def resolve_measure(kind: str, measure: str, name: str) -> str:
-    """Return the measure that a model of this kind is scored by.
+    """Return the measure for a model of this kind.
 
     Args:
         kind: `encoder`, `decoder`, `encoder-decoder`.
-        measure: one of `MEASURES`, or `auto` for the usual one of the kind. A decoder, which never sees what comes
-            after, has the probability of the whole sentence only, `causal` (Sahoo et al. 2024, section 6.1).
+        measure: one of `MEASURES`, or `auto` for the default of the kind. A decoder, which never sees later text, has
+            only the probability of the whole sentence, `causal` (Sahoo et al. 2024, section 6.1).
         name: the model's, for messages.
 
     Raises:
-        InputError: no such measure, or not of such a model.
+        InputError: the kind of model lacks this measure.
     """
     allowed = MEASURES[kind]
     if measure not in ("auto", *allowed):
-        raise InputError(
-            f"model {name} is of the kind {kind}, which has no measure {measure!r}. Write measure:"
-            f" {' or '.join(allowed)}, or auto for {allowed[0]}."
-        )
+        said = f"model {name} is of the kind {kind}, which has no measure {measure!r}"
+        raise InputError(f"{said}. Write measure: {' or '.join(allowed)}, or auto for {allowed[0]}.")
     return allowed[0] if measure == "auto" else measure
 
 
@@ -264,11 +259,7 @@ def resolve_measure(kind: str, measure: str, name: str) -> str:
 
 
 class SentenceQueries:
-    """Makes the queries of sentences in one language for one model and one measure.
-
-    Attributes:
-        measure: what it asks for.
-    """
+    """Makes the queries of sentences in one language for one model and one `measure`."""
 
     def __init__(
         self,
@@ -283,13 +274,13 @@ class SentenceQueries:
 
         Args:
             model: the model.
-            measure: a measure that it can give (`resolve_measure`).
+            measure: of the model's kind (`resolve_measure`).
             language: bn, hi, en.
             how: how a word of several pieces is masked, `all` or `left-to-right`.
             language_codes: by language, the piece that names the language to an encoder-decoder.
 
         Raises:
-            InputError: the tokenizer has no mask where one is needed, or no piece for the language.
+            InputError: the tokenizer lacks the mask, or the piece for the language.
         """
         self._model, self.measure, self._how = model, measure, how
         self._code = language_piece(model.name, model.tokenizer, language, language_codes or {})
@@ -308,33 +299,27 @@ class SentenceQueries:
         return read_pieces(self._model.tokenizer, texts)
 
     def scored(self, pieces: Pieces, words: Sequence[Span]) -> list[int]:
-        """Return the positions in `pieces` that are scored, in order.
-
-        These are the positions of `words`, or all positions if the measure takes all.
-        """
+        """Return the scored positions in `pieces`, in order: of `words`, or all if the measure takes all."""
         if self.measure in OF_WORDS:
             return [position for word in words for position in overlapping(pieces, *word)]
         ordinary = _ordinary(pieces)
         if self.measure == "causal" and self._model.kind == "decoder" and not self._before and not _opened(pieces):
-            return ordinary[1:]  # nothing comes before the first piece that it could be conditioned on
+            return ordinary[1:]  # the first piece has no condition
         return ordinary
 
     def longest(self, pieces: Pieces, words: Sequence[Span]) -> int:
-        """Count the pieces of the longest input, of the encoder or the decoder, that a sentence's queries have."""
-        if self._model.kind == "encoder":  # a mask stands for each piece
+        """Count the pieces of the longest encoder or decoder input in a sentence's queries."""
+        if self._model.kind == "encoder":  # each piece has a mask
             return len(pieces.ids)
         return max((max(len(one.ids), len(one.decoder_ids)) for one in self.queries(pieces, words)), default=0)
 
     def special(self, pieces: Pieces) -> bool:
-        """Return whether characters of the text itself came out as a special piece, such as a mask written there.
-
-        The unknown piece is not one of these.
-        """
+        """Return whether the text itself has a special piece, such as a mask, but not the unknown piece."""
         written = (piece for piece, special in zip(pieces.ids, pieces.special, strict=True) if not special)
         return not self._special.isdisjoint(written)
 
     def queries(self, pieces: Pieces, words: Sequence[Span]) -> Iterator[Query]:
-        """Yield the queries of a sentence; together they read each piece of `scored` once, in its order."""
+        """Yield the queries of a sentence; together they read each piece of `scored` once, in order."""
         match self.measure:
             case "p_unmodified" | "p_modified":
                 for word in words:
@@ -359,7 +344,7 @@ class SentenceQueries:
         before = () if _opened(pieces) else self._before
         ids = (*before, *pieces.ids[: scored[-1] + 1]) if scored else (*before, *pieces.ids)
         targets = tuple(pieces.ids[place] for place in scored)
-        # The last piece is only read, so it need not run.
+        # The last piece is only a target, so it need not run.
         return Query(ids[:-1] or ids, tuple(len(before) + place - 1 for place in scored), targets)
 
 
@@ -380,25 +365,21 @@ def _opened(pieces: Pieces) -> bool:
 
 
 def _special_pieces(model: ModelWithHead) -> frozenset[int]:
-    """Return the pieces that no ordinary text is made of.
-
-    They are those with a role, and those added as special, such as sentinels.
-    """
+    """Return the pieces that ordinary text lacks: pieces with a role, and added special ones, such as sentinels."""
     tokenizer = model.tokenizer
     added = (piece for piece, token in tokenizer.added_tokens_decoder.items() if token.special)
     special = frozenset([*tokenizer.all_special_ids, *added]) - unknown_pieces(tokenizer)
-    # GPT-2 names one piece for all roles, that of the unknown too, which it has no use for.
+    # GPT-2 names one piece for all roles, including the unknown piece, which it never uses.
     roles = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id")
     return special | {piece for role in roles if (piece := getattr(tokenizer, role)) is not None}
 
 
 def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
-    """Return what a decoder has read before it writes the first piece of a text.
+    """Return the pieces that a decoder reads before it writes the first piece of a text.
 
-    A model that writes alone has its beginning-of-text piece (BOS), or the end-of-text piece (EOS) where that is all
-    it has (GPT-2). The decoder of an encoder-decoder has the piece that its configuration names, and then, if it was
-    trained in several languages with a piece for each, that of the language (mBART: the language alone, or after the
-    end of text); else what its tokenizer puts before a text (BART).
+    A decoder-only model has its beginning-of-text piece (BOS), or else the end-of-text piece (EOS; GPT-2). The decoder
+    of an encoder-decoder has the piece that its configuration names, and then the piece of the language, if it has one
+    (mBART: only the language, or after the end of text); else the pieces that its tokenizer puts before a text (BART).
     """
     tokenizer, config = model.tokenizer, model.config
     if model.kind == "decoder":
@@ -415,15 +396,13 @@ def _before_text(model: ModelWithHead, code: str | None) -> tuple[int, ...]:
         opening, replaced = [language], list(language_pieces(tokenizer).values())
     before = tuple(int(one) for one in ([] if start is None or start in replaced else [start]) + opening)
     if not before:
-        raise InputError(
-            f"model {model.name}: config.json has no decoder_start_token_id, and the tokenizer no piece to begin a text"
-            " with. Write the id that the model was trained with into config.json."
-        )
+        said = f"model {model.name}: neither config.json (decoder_start_token_id) nor the tokenizer has a first piece"
+        raise InputError(f"{said}. Write the id that the model was trained with into config.json.")
     return before
 
 
 # --------------------
-# Words in sentences, with and without the word that each is associated with.
+# Words in sentences, with and without the associated word.
 
 
 HOW = ("all", "left-to-right", "first")
@@ -439,15 +418,15 @@ def score_log_probability(
         model: an encoder's folder or id, or a `Scorer` of one.
         items: sentences with the characters of target and attribute: (text, (start, end), (start, end)).
         pieces: how a target of several pieces is scored: all, left-to-right or first.
-        **loading: `dtype`, `device`, `revision` and other arguments of `load_scorer`, for a model that is not loaded.
+        **loading: `dtype`, `device`, `revision` and other arguments of `load_scorer`, if the model is not loaded.
 
     Returns:
         One row per item, in order: `text`; the words `target` and `attribute`; `fill`, `prior`, `corrected` and the
         other columns of `SENTENCE_SCORES`, with the word `left_out_word` in place of the role; `pieces`; `model`.
 
     Raises:
-        InputError: no encoder, or one without a mask piece; an item that is not (text, target, attribute), or whose
-            target and attribute overlap or lie outside its text; an unknown way to score pieces.
+        InputError: not an encoder, or without a mask piece; an item that is not (text, target, attribute), or with
+            target and attribute that overlap or exceed its text; an unknown way to score pieces.
     """
     choice("log_probability.pieces", pieces, HOW)
     rows = [_read_item(number, item) for number, item in enumerate(items)]
@@ -470,18 +449,18 @@ def score_sentences(
 ) -> pl.DataFrame:
     """Return sentences, columns `SPANS` and others, with the columns `SENTENCE_SCORES`.
 
-    Masked copies are made as they are run, so that memory does not grow with their number.
+    Masked copies are made as they run, so memory does not grow with their number.
 
     Args:
         scorer: of an encoder.
         sentences: the sentences.
         pieces: as for `score_log_probability`.
-        prior_mask: where the prior is read: at the mask of the `target`; or, with `pieces` first, at that of the
-            attribute, as by the program of the `authors` for traits.
+        prior_mask: where the prior is read: at the mask of the `target`; or, with `pieces` first, at the attribute's
+            mask, as in the program of the `authors` for traits.
         raw_logits: whether fill and prior are logits instead of log-probabilities.
 
     Raises:
-        InputError: another kind of model than an encoder, or one without a mask piece.
+        InputError: not an encoder, or without a mask piece.
     """
     mask = _require_mask(scorer)
     read = read_pieces(scorer.tokenizer, sentences["text"])
@@ -524,16 +503,15 @@ _WORD_LEFT_OUT = pl.coalesce(
 def _require_mask(scorer: Scorer) -> int:
     if scorer.kind != "encoder":
         raise InputError(
-            f"model {scorer.name}: log-probability bias masks words, which takes an encoder, and its kind is"
-            f" {scorer.kind}. Write `models: {{<its name>: {{stages: [embeddings]}}}}`, or leave"
-            " `log_probability.categories` and `log_probability.traits` empty; decoders and encoder-decoders score"
-            " pairs (`pairs.sets`)."
+            f"model {scorer.name}: log-probability bias needs an encoder, and its kind is {scorer.kind}. Write `models:"
+            " {<its name>: {stages: [embeddings]}}`, or leave `log_probability.categories` and `log_probability.traits`"
+            " empty; decoders and encoder-decoders score pairs (`pairs.sets`)."
         )
     return require_mask(scorer.name, scorer.tokenizer, scorer.kind)
 
 
 def _read_item(number: int, item: Any) -> tuple[str, list[int], list[int]]:
-    """Return text and spans of an item; a list or an array may hold the whole numbers of a span."""
+    """Return text and spans of an item; a span may be a list or an array of whole numbers."""
     try:
         text, target, attribute = item
         spans = [[operator.index(start), operator.index(end)] for start, end in (target, attribute)]
@@ -544,15 +522,15 @@ def _read_item(number: int, item: Any) -> tuple[str, list[int], list[int]]:
         if 0 <= start < end <= other_start < other_end <= len(text):
             return text, spans[0], spans[1]
     raise InputError(
-        f"item {number}: {item!r} is no sentence with two words. Write (text, (start, end), (start, end)): the"
-        " characters of target and attribute, two whole inflected words of the text that do not overlap."
+        f"item {number}: {item!r} is not a sentence with two words. Write (text, (start, end), (start, end)): the"
+        " characters of target and attribute, two whole inflected words that do not overlap."
     )
 
 
 def _plan_words(
     scorer: Scorer, read: Pieces, own: Sequence[Sequence[int]], spans: Sequence[Span], mask: int, how: str
 ) -> tuple[str | None, str | None, Sequence[Query]]:
-    """Return why a sentence is left out and which word is the reason; else the queries for fill, then prior."""
+    """Return why a sentence is left out, and because of which word; else the queries for fill, then prior."""
     roles = dict(zip(("target", "attribute"), own, strict=True))
     for role, positions in roles.items():
         if not positions:

@@ -1,12 +1,11 @@
-"""The table of scored rows: pairs and sentences that were scored before are read, and only the rest loads the model.
+"""The table of scored rows: known scores of pairs and sentences are read, and only other rows load the model.
 
 Different rows of a set are scored in blocks of a fixed size. So memory does not grow with the set's masked copies, and
-a job that was killed goes on with the block that it was at.
+a killed job goes on with its last block.
 
-Snakemake deletes an output before its job runs, so scores are kept in stores of their own, a folder for each key. The
-key holds the model, how it is loaded, how it is asked, the precision, and `SCORES_VERSION`. Versions of torch,
-transformers and tokenizers, the device and the size of batches are not in it: they change the last digits, and nobody
-wants to score everything again for that.
+Snakemake deletes an output before its job runs, so scores have separate stores, a folder per key. The key includes the
+model, its loading options, the kind of query, the precision, and `SCORES_VERSION`. Versions of torch, transformers and
+tokenizers, the device and the batch size are not in it: they change only the last digits.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     from prasanga.likelihoods.engine import Scorer
 
 SCORES_VERSION = 2
-"""Raise this number when the code gives a pair or sentence another score, or gives it to other twins: all scores are
-then computed again."""
+"""Raise this number when the code changes scores, or the twins that score a row: all scores are then computed again."""
 
 _OF_STUDY = ("name", "model", "revision", "files")
 _PAIR_CHOICES = ("reduction", "pieces", "punctuation", "unknown", "normalization", "language_codes")
@@ -42,13 +40,13 @@ _LOG = logging.getLogger(__name__)
 
 
 class Job(NamedTuple):
-    """What a job works with.
+    """The model and machine of a job.
 
     Attributes:
         model: the report on the model (`prasanga.models.check_model`), a JSON file.
-        kept: folder of all scores that are kept.
+        kept: folder of all stores of scores.
         threads: of the model on a CPU.
-        cards: GPUs that the model is spread over; 0 for the CPU.
+        cards: GPUs of the model; 0 for the CPU.
     """
 
     model: str | Path
@@ -58,7 +56,7 @@ class Job(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """Pairs or sentences: what their scores depend on, and how many are scored together."""
+    """Pairs or sentences: what determines their scores, and how many are scored together."""
 
     what: str
     row: tuple[str | pl.Expr, ...]
@@ -70,7 +68,7 @@ class _Kind(NamedTuple):
 _ENDS = [pl.col(role).list.get(place).alias(f"{role}_{place}") for role in ("target", "attribute") for place in (0, 1)]
 _PAIR_COLUMNS = TABLES["kept_pair_scores"].arrow(PAIR_SCORES)
 _SENTENCE_COLUMNS = TABLES["kept_sentence_scores"].arrow(SENTENCE_SCORES)
-# The sets that are published, and the lists of this project, are one block.
+# Published sets, and the lists of this project, fit into one block.
 PAIRS = _Kind("pairs", ("language", "first", "second"), ("which", "measures", *_PAIR_CHOICES), _PAIR_COLUMNS, 2048)
 SENTENCES = _Kind("sentences", ("text", *_ENDS), ("which", "pieces"), _SENTENCE_COLUMNS, 1 << 15)
 
@@ -88,15 +86,14 @@ _TURNS = {
 
 
 def deal_rows(rows: pl.DataFrame, which: Mapping[str, Any]) -> pl.DataFrame:
-    """Deal sentences to the twins of a model in turn, by trait or template; of pairs each twin scores all.
+    """Deal sentences to the twins of a model in turn, by trait or template; each twin scores all pairs.
 
     Args:
         rows: pairs or sentences, all of a set.
         which: the model, plain values; of twins with their seeds (`twins`).
 
     Returns:
-        The rows; of twins with the column `twin`, the number of the twin that scores each. No twin is without rows.
-        Each pair is there once for each twin.
+        The rows; for twins with the column `twin`, the number of the twin that scores the row. Every twin has rows.
     """
     if "twins" not in which:
         return rows
@@ -113,7 +110,7 @@ def load_sentences(settings: Mapping[str, Any], categories: Mapping[str, Any]) -
     Args:
         settings: plain values: `which` model and `lexicon`; for structures, the files `structures` and `traits`; for
             categories, the file `templates` and which are `exchanged`.
-        categories: those that are asked for, as of `prasanga.lexicon.model.chosen_categories`.
+        categories: as from `prasanga.lexicon.model.chosen_categories`.
 
     Returns:
         `structures.TRAIT_SENTENCES`, or `categories.CATEGORY_SENTENCES`.
@@ -135,13 +132,13 @@ def load_sentences(settings: Mapping[str, Any], categories: Mapping[str, Any]) -
 
 
 # --------------------
-# Scores are computed once and used again: one more pair in a file does not score the others again.
+# Scores are computed once: one more pair in a file needs one more score.
 
 
 def cached(
     kind: _Kind, store: Store, rows: pl.DataFrame, compute: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> pl.DataFrame:
-    """Return the scores of the different rows of a set; those that the store has are not computed again.
+    """Return the scores of the different rows of a set, computing only scores that the store lacks.
 
     Args:
         kind: `PAIRS` or `SENTENCES`.
@@ -167,37 +164,37 @@ def cached(
 def open_store(
     kind: _Kind, root: str | Path, settings: Mapping[str, Any], identity: Mapping[str, Any], dtype: str
 ) -> Store:
-    """Open the store of one kind of rows, asked of one model in one way.
+    """Open the store of one kind of rows, one model and one kind of query.
 
     Args:
         kind: `PAIRS` or `SENTENCES`.
-        root: folder of all scores that are kept.
-        settings: how the model is loaded and asked, plain values.
-        identity: which model it is (`prasanga.models.model_identity`).
-        dtype: the precision that it runs in: scores of two precisions are never mixed.
+        root: folder of all stores of scores.
+        settings: how the model is loaded and queried, plain values.
+        identity: of the model (`prasanga.models.model_identity`).
+        dtype: the precision: scores of two precisions are never mixed.
     """
     program = _find_program(settings)
     settings = {name: value for name, value in settings.items() if name in kind.settings} | program
     described = {"settings": settings, "identity": dict(identity), "dtype": dtype, "version": SCORES_VERSION}
-    # what a study calls a model and where it is does not matter: the identity says which model it is
+    # a model's name and place in a study do not matter, because the identity names the model
     which = {name: value for name, value in settings.get("which", {}).items() if name not in _OF_STUDY}
     key = digest_of([{**described, "settings": {**settings, "which": which}}, kind.columns.names])
     return Store(Path(root, key), key, kind.columns.names, described)
 
 
 def score_rows(rows: pl.DataFrame, name: str, settings: Mapping[str, Any], job: Job) -> pl.DataFrame:
-    """Return the scores of different rows by one model, or by the twin that each row is dealt to.
+    """Return the scores of different rows by one model, or by each row's twin.
 
-    The model is loaded when the first score is missing.
+    The model is loaded at the first missing score.
 
     Args:
         rows: pairs (`prasanga.pairs.read_pairs`) or sentences (`load_sentences`), all of the set; of twins with `twin`.
         name: of the set, for the log.
-        settings: plain values: `which` model and how it is loaded, how it is asked, and `name`, what tables call it.
+        settings: plain values: `which` model and how it is loaded, how it is queried, and its `name` in tables.
         job: the model, and where it runs.
 
     Returns:
-        As `cached`, of twins with the column `twin`; `add_scores` joins them with the rows.
+        As `cached`, for twins with the column `twin`; `add_scores` joins them with the rows.
 
     Raises:
         InputError: as `score_pairs` or `score_log_probability`; the files of a model on this machine have changed.
@@ -247,7 +244,7 @@ def score_study_sentences(
 
 
 def add_scores(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    """Return rows, in their order, with their scores (`score_rows`); scores that they had are replaced."""
+    """Return rows, in their order, with their scores (`score_rows`) in place of earlier ones."""
     kind = _kind_of(rows)
     rows = _with_ids(kind, rows.drop(kind.columns.names, strict=False))
     keys = ["id", "twin"] if "twin" in scores.columns else ["id"]
@@ -259,7 +256,7 @@ def _kind_of(rows: pl.DataFrame) -> _Kind:
 
 
 def _with_ids(kind: _Kind, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with what they are found by, whatever they are called: a digest of what their scores depend on."""
+    """Return rows with their `id`, a digest of what determines their scores."""
     ids = (
         hashlib.blake2b(json.dumps(row).encode(), digest_size=16).hexdigest()
         for row in rows.select(kind.row).iter_rows()
@@ -278,14 +275,14 @@ def _ask(kind: _Kind, scorer: Scorer, rows: pl.DataFrame, settings: Mapping[str,
 
 
 def _find_program(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `score_sentences` is asked where the authors' program does not do what it does by default."""
+    """Return the arguments of `score_sentences` that follow the authors' program instead of the defaults."""
     asked = {"prior_mask": settings.get("prior_mask") == "authors" and "authors"}
     asked |= {"raw_logits": settings.get("aggregation") == "raw_logits"}
     return {name: value for name, value in asked.items() if value}
 
 
 def _load(which: Mapping[str, Any], job: Job, identity: dict[str, str]) -> Scorer:
-    """Load the model; of one of the hub the commit that was checked, wherever its branch has moved since."""
+    """Load the model; from the hub, load the checked commit, even if its branch has moved."""
     from prasanga.likelihoods.engine import load_scorer
 
     options = ModelOptions(**{**which["options"], "cards": job.cards})
@@ -300,7 +297,7 @@ def _load(which: Mapping[str, Any], job: Job, identity: dict[str, str]) -> Score
 
 
 def _find_dtype(which: Mapping[str, Any], job: Job) -> str:
-    """Return the precision of scores: what the study leaves open or the CPU lacks, the device decides."""
+    """Return the precision of scores; the device decides if the study does not, or asks for one that the CPU lacks."""
     if which["dtype"] == "float32":
         return "float32"
     from prasanga.models.devices import dtype_of_study

@@ -1,10 +1,10 @@
-"""The strength of bias that a study could have found, by studies simulated from its own scores: of terms, and of pairs.
+"""The strength of bias that a study could have found, from studies simulated with its own scores of terms or pairs.
 
 As for vectors (`prasanga.associations.strength`), with attribute words as targets and terms as attributes. A shift is
-added to the association of an attribute word: half of it to the fill log-probabilities of the terms of the first set in
-its sentences, and minus half to those of the second. Probabilities of either set rise or fall by one factor, so that
-scores move by exactly the shift, also without some of the terms. Where terms are dealt into other sets they do not, and
-probabilities are added again.
+added to the association of an attribute word: half of it to the fill log-probabilities of the first set's terms in its
+sentences, and minus half to the second set's. Probabilities of either set change by one factor, so scores move by
+exactly the shift, also without some of the terms. This is not so for terms dealt into other sets, so probabilities are
+added again there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from prasanga.stats.strength import (
 _BLOCK = 2**21  # numbers of one block of deals
 
 _NODES = chebpts1(15)
-"""Between which associations are interpolated, to 1e-6 nats or better within 3 nats."""
+"""Nodes of the interpolation of associations, to 1e-6 nats or better within 3 nats."""
 
 _TIE = 1e-5
 """Statistics of deals closer than this, relative to the largest, are ties."""
@@ -80,7 +80,7 @@ class TermStudies(Studies):
         self._n_items = len(places) / scores.n_targets
         belongs = (scores.words[:, None] == np.arange(scores.n_targets)).astype(np.float64)
         left = [belongs * (places != place)[:, None] for place in range(self.n_templates)]
-        # a word that has no other sentence keeps those that it has
+        # a word without other sentences keeps its own
         weights = [belongs, *(np.where(each.any(axis=0), each, belongs) for each in left)]
         self._averages = np.array([each / each.sum(axis=0) for each in weights])
         self._corrected = self._averages[0].T @ (scores.fill - scores.prior)  # (n_words, n_terms)
@@ -89,7 +89,7 @@ class TermStudies(Studies):
 
     @property
     def nulls(self) -> dict[str, Callable[[int], Flags]]:
-        """Those of all studies, and those that deal the terms."""
+        """The nulls of all studies, and nulls that deal the terms."""
         return super().nulls | {"false_attributes": self.deal_terms, "false_spelling": self.divide_by_spelling}
 
     def score(self) -> FloatArray:
@@ -102,7 +102,7 @@ class TermStudies(Studies):
         return self.disturb(is_x, added, np.broadcast_to(added, (self.n_templates, *added.shape)), twins)
 
     def disturb(self, is_x: Flags, added: FloatArray, without: FloatArray, twins: FloatArray) -> Flags:
-        """Add to the associations of words. Terms are tested with what is added to a word in all of its sentences."""
+        """Add to the associations of words. The test of terms has the same addition in all sentences of a word."""
         return self._find(self.judge, is_x, self.attribute_units.is_first[None], twins, added, without)
 
     def deal_terms(self, n: int) -> Flags:
@@ -136,7 +136,7 @@ class TermStudies(Studies):
         added: FloatArray | float = 0.0,
         without: FloatArray | float = 0.0,
     ) -> Flags:
-        """Return what is found with words and terms in these sets, (R, n_words) and (R or 1, n_terms)."""
+        """Return the findings with words and terms in these sets, (R, n_words) and (R or 1, n_terms)."""
         added = np.broadcast_to(added, is_x.shape)
         kept = np.vstack(judge.attribute_units.leave_one_out()) > 0
         rows, left = (np.repeat(is_a, len(kept), axis=0), np.tile(kept, (len(is_a), 1)))
@@ -147,7 +147,7 @@ class TermStudies(Studies):
         space = Measured(scores + added, self._scatter[0], self._n_items, moved, of_templates)
 
         def test_attributes(which: Flags, means: FloatArray) -> FloatArray:
-            if self._scores.aggregation == "mean":  # terms have associations of their own, which are tested like words
+            if self._scores.aggregation == "mean":  # terms have associations, which are tested like words
                 moved_apart = (added[which] * means).sum(axis=1, keepdims=True) * self._signs
                 associations = means @ self._corrected + moved_apart
                 return judge.partitions[1].test(associations, is_a if len(is_a) == 1 else is_a[which])
@@ -160,7 +160,7 @@ class TermStudies(Studies):
         return judge.find([space], is_x, twins, test_attributes, is_a)
 
     def _interpolate(self, added: FloatArray) -> tuple[float, FloatArray]:
-        """Return the reach of a table of deals, and (R, n_words, nodes) the part of each node in what is added."""
+        """Return the reach of a table of deals, and (R, n_words, nodes) the weight of each node for the shift."""
         unit = float(self.score().std())
         reach = unit * 2.0 ** max(0, math.ceil(math.log2(max(float(np.abs(added).max(initial=0.0)) / unit, 1.0))))
         of_nodes = chebvander(_NODES, len(_NODES) - 1)
@@ -170,8 +170,8 @@ class TermStudies(Studies):
     def _tabulate_deals(self, judge: Judge, reach: float) -> npt.NDArray[np.float32]:
         """Return (P, n_words * nodes) the associations of words with the terms dealt in each way.
 
-        The association of a word depends on what is added to it alone, and smoothly: it is interpolated between nodes
-        in `reach`.
+        The association of a word is a smooth function of the word's own shift: it is interpolated between nodes in
+        `reach`.
         """
         dealt, scores = judge.partitions[1].labels, self._scores
         moved = [replace(scores, fill=scores.fill + reach * node * self._signs) for node in _NODES]
@@ -200,11 +200,11 @@ def build_term_studies(
         categories: names to the layout of `categories.json`.
         row: the estimate.
         scores: the table `log_probability_terms` of its model.
-        copies: the same of random-weight copies, with `twin`; a copy that lacks a score is left out.
+        copies: the same of random-weight copies, with `twin`; a copy without a score is left out.
         rule: of a finding.
         rng: draws the studies.
         exchanged: categories whose targets and attributes change places.
-        aggregation: how the terms of a set become one score; not of raw logits.
+        aggregation: how the terms of a set become one score; not raw logits.
     """
     (category,) = read_categories({row["category"]: categories[row["category"]]}, exchanged)
     own = scores.filter(category=category.name)
@@ -230,13 +230,13 @@ def build_term_studies(
 # --------------------
 # The strength of stereotype in sentence pairs.
 #
-# Labels are dealt again within bias types, so that no stereotype is left, and whatever preference there is for the
-# first sentence stays. A shift of k then adds k standard deviations of score differences to the stereotypical sentence
-# of each pair. The rule is applied as a whole, and random-weight copies get the same labels and no shift.
+# Labels are shuffled within bias types, which removes any stereotype and keeps a preference for the first sentence. A
+# shift of k then adds k standard deviations of score differences to the stereotypical sentence of each pair. The whole
+# rule is applied, and random-weight copies get the same labels and no shift.
 
 
 _FIRST = 0.5
-"""Standard deviations by which a model that prefers first sentences is simulated to score them higher."""
+"""Standard deviations that first sentences gain in the simulation of a model that prefers them."""
 
 
 def measure_pair_strengths(
@@ -248,12 +248,12 @@ def measure_pair_strengths(
     shifts: Sequence[float],
     seed: int = 47,
 ) -> pl.DataFrame:
-    """Return the table `pair_strength`: a row for each set, model and language whose labels were tested over all types.
+    """Return the table `pair_strength`: a row for each set, model and language with a test of labels over all types.
 
     Sets with clusters are left out.
 
     Args:
-        bias: what `bias_percentage` returns.
+        bias: the table of `bias_percentage`.
         scores: of the pairs, with their set and model.
         twins: scores of random-weight copies, by model, with `twin`.
         repetitions: number of simulated studies.
@@ -310,7 +310,7 @@ class PairStudies:
         self._groups = [f"{name}, {bias_type}" for name, bias_type in known.select("set", "bias_type").iter_rows()]
 
     def find(self, shifts: Sequence[float], rng: np.random.Generator) -> Iterator[bool]:
-        """Yield whether a study finds a stereotype: without a shift, with each, and with a preference for the first."""
+        """Yield whether a study finds a stereotype without and with each shift, and with a preference for the first."""
         is_stereo = self._is_stereo.copy()
         for of_type in self._types:
             is_stereo[of_type] = rng.permutation(is_stereo[of_type])
@@ -325,7 +325,7 @@ class PairStudies:
         balanced, p = balance(counts), label_p_value([of_type for of_type in counts if of_type.has_both])
         assert balanced.low is not None  # the labels were tested
         assert balanced.high is not None
-        # p is at most ALPHA exactly where it is at most the level that Holm's method leaves
+        # scaled, so that ALPHA corresponds to the level that Holm's method leaves
         row: dict[str, Any] = {"p_label_holm": p * ALPHA / self.level, "p_twins": None}
         row |= {"n_stereo": n_stereo, "n_antistereo": is_stereo.size - n_stereo}
         row |= {"balanced_ci_low": balanced.low, "balanced_ci_high": balanced.high}
@@ -339,14 +339,14 @@ class PairStudies:
         return not why_not_found(row)
 
     def _count(self, differences: FloatArray, is_stereo: Flags) -> list[LabelCounts]:
-        """Return the counts of each bias type; a difference that is not known counts nowhere."""
+        """Return the counts of each bias type, without unknown differences."""
         first, known = differences > 0, ~np.isnan(differences)
         parts = first & is_stereo, known & is_stereo, first & ~is_stereo, known & ~is_stereo
         return [LabelCounts(*(int((part & of_type).sum()) for part in parts)) for of_type in self._types]
 
 
 def _subtract(scores: pl.DataFrame, row: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the untied pairs of a set and language, with the score of the first sentence less that of the second."""
+    """Return the untied pairs of a set and language, with the score of the first sentence minus the second's."""
     pairs = scores.filter(pl.col("set").eq_missing(pl.lit(row["set"])), pl.col("language") == row["language"])
     pairs = add_differences(pairs).filter(pl.col("preference").is_in(["stereotypical", "other"]))
     sign = pl.when(pl.col("label") == LABELS[0]).then(1.0).otherwise(-1.0)

@@ -1,4 +1,4 @@
-"""Traits in the sentence structures S1 to S5: their sentences, their scores, and how these spread in each structure.
+"""Traits in the sentence structures S1 to S5: their sentences, their scores, and the spread of scores per structure.
 
 Sadhu et al. 2024, sections 4.3 and 5.2.
 """
@@ -35,17 +35,17 @@ from prasanga.text.words import count_words, words
 # --------------------
 # Traits, and the sentence structures S1 to S5 (Sadhu et al. 2024, section 4.3).
 #
-# A trait is a word that can be said of people, an adjective, and the attribute of the sentence structures. It may bring
-# sentences of its own: S4 and S5 in our lists (`resources/traits/<language>/<polarity>.yaml`), all in the authors'.
+# A trait is an adjective for people, and the attribute of the sentence structures. It may have its own sentences: for
+# S4 and S5 in our lists (`resources/traits/<language>/<polarity>.yaml`), for all structures in the authors' lists.
 
 
 WRITTEN = "written"
-"""Origin of a sentence that comes with the traits or structures, and not from the study's texts."""
+"""Origin of a sentence from the lists of traits or structures, not from the study's texts."""
 POLARITIES = ("positive", "negative")
 STRUCTURES = ("S1", "S2", "S3", "S4", "S5")
 """The sentence structures of Sadhu et al. (2024), section 4.3 and appendix A.4, with more and more context."""
 GROUPS = ("male", "female")
-"""The two groups of terms; an association is that of the first minus that of the second."""
+"""The two groups of terms; an association is the first group's score minus the second's."""
 
 TRAIT_SENTENCES = pl.Schema(
     {
@@ -56,8 +56,8 @@ TRAIT_SENTENCES = pl.Schema(
 )
 """Columns of the structures filled with traits and terms.
 
-`origin` is `WRITTEN` or the title of a text of the study, `stored` whether tables of results may have the sentence (the
-text has a license), and `pair` the number of the term's pair."""
+`origin` is `WRITTEN` or the title of a text of the study, `stored` whether tables of results may include the sentence
+(the text has a license), and `pair` the number of the term's pair."""
 
 ODDITIES_SCHEMA = TABLES["trait_oddities"].polars
 """Columns of the table of oddities."""
@@ -66,15 +66,15 @@ _PER_TRAIT = "per-trait"
 
 
 class Trait(NamedTuple):
-    """A trait word and the sentences that are its own.
+    """A trait word and its own sentences.
 
     Attributes:
         polarity: positive or negative.
         word: its spelling, normalized.
-        gloss: an English translation; "" where the source gives none.
+        gloss: an English translation; may be "".
         sentences: by structure.
         place: file and line.
-        oddities: rows of `ODDITIES_SCHEMA`; None in our layout, where mistakes are refused.
+        oddities: rows of `ODDITIES_SCHEMA`; None in our layout, which refuses mistakes.
     """
 
     polarity: str
@@ -88,23 +88,22 @@ class Trait(NamedTuple):
 def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.DataFrame:
     """Put every trait with every term into every structure.
 
-    A trait's own sentence takes precedence over the structure's, and a drawn one over both.
+    A trait's own sentence takes precedence over the structure's, and a drawn sentence over both.
 
     Args:
         settings: plain values: the file `structures` (`resources/templates/<language>/structures.yaml`), with the terms
-            of the two groups as pairs in order, and for each structure a sentence for all traits, or `per-trait` where
-            each trait brings its own; the files `traits` (`read_traits`), of one or both polarities; and `drawn`, the
+            of the two groups as pairs in order, and for each structure a sentence for all traits, or `per-trait` if
+            each trait has its own; the files `traits` (`read_traits`), of one or both polarities; and `drawn`, the
             table of S5 from the corpus (`prasanga.likelihoods.drawn`), or None.
-        lexicon: where the terms are inflected.
+        lexicon: inflects the terms.
 
     Returns:
         `TRAIT_SENTENCES`, by file and trait, then structure, group and pair.
 
     Raises:
-        InputError: a file that is absent or of another kind; an unknown key; groups of different sizes or with a common
-            term; files and lexicon of different languages; a trait that is listed twice, without a sentence of a
-            structure that is per trait, or that its sentence has twice; a term that is no stimulus of the lexicon, or
-            lacks a form.
+        InputError: a missing file, or one of another kind; an unknown key; groups of different sizes or with a common
+            term; files and lexicon of different languages; a trait that is listed twice, lacks a sentence for a
+            per-trait structure, or occurs twice in its sentence; a term without an entry or a form in the lexicon.
     """
     path = Path(settings["structures"])
     are_drawn = settings.get("s5_from_corpus", False)
@@ -113,10 +112,8 @@ def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.Da
     lists = {file: read_traits(file, lexicon.normalization) for file in settings["traits"]}
     for file, found in ((path, language), *((file, of_list) for file, (of_list, _) in lists.items())):
         if found != lexicon.language:
-            raise InputError(
-                f"{file}: `language` is {found!r}, but the word lists are for {lexicon.language!r}. Name files of that"
-                " language under `log_probability`."
-            )
+            said = f"{file}: `language` is {found!r}, but the word lists are for {lexicon.language!r}"
+            raise InputError(f"{said}. Name files of that language under `log_probability`.")
     known, asked = {stimulus.name for stimulus in lexicon.stimuli}, {term for group in GROUPS for term in terms[group]}
     if not asked <= known and exists(shipped := f"resources/stimuli/{language}"):  # the authors' lists lack some terms
         groups = place(f"resources/suffix_groups/{language}.yaml")
@@ -124,8 +121,8 @@ def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.Da
         known = {stimulus.name for stimulus in lexicon.stimuli}
     if missing := [term for group in GROUPS for term in terms[group] if term not in known]:
         raise InputError(
-            f"{path}: the terms {', '.join(missing)} are no stimuli of the study's word lists, so they cannot be"
-            " inflected. Add them to a word set; with `searched: false` they are not looked for in texts."
+            f"{path}: the study's word lists lack the terms {', '.join(missing)}, so they cannot be inflected. Add"
+            " them to a word set, with `searched: false` to keep them out of the search in texts."
         )
     earlier: dict[tuple[str, str], Trait] = {}
     items = []
@@ -133,21 +130,21 @@ def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.Da
         first = earlier.setdefault((trait.polarity, trait.word), trait)
         if first is not trait:
             raise InputError(
-                f"{trait.place}: the {trait.polarity} trait {trait.word} is also at {first.place}. Delete one of them,"
-                " or name one list only under `log_probability.traits`."
+                f"{trait.place}: the {trait.polarity} trait {trait.word} is also at {first.place}. Delete one, or name"
+                " one list only under `log_probability.traits`."
             )
         for name, shared in structures.items():
             written = trait.sentences.get(name, shared), WRITTEN, True
             template, *source = drawn.get((name, trait.word), written)
             if template is None:
                 raise InputError(
-                    f"{trait.place}: the trait {trait.word} has no sentence for {name}, which is per trait in {path}."
+                    f"{trait.place}: the trait {trait.word} lacks a sentence for {name}, which is per trait in {path}."
                     f" Write `{name}: ...` for it."
                 )
             if (trait.oddities is None or template is shared) and has_word(trait.word, " ".join(template.texts)):
                 raise InputError(
-                    f"{trait.place}: the sentence of {name} has the trait {trait.word} a second time"
-                    f" ({template.place}), where no mask hides it. Write another sentence for it: `{name}: ...`."
+                    f"{trait.place}: the sentence of {name} repeats the trait {trait.word} without a mask"
+                    f" ({template.place}). Write another sentence for it: `{name}: ...`."
                 )
             names = trait.polarity, trait.word, trait.gloss, name, *source
             for group in GROUPS:
@@ -166,8 +163,7 @@ def read_traits(path: str | Path, normalization: str | None = None) -> tuple[str
         normalization: the study's, if not the language's own.
 
     Raises:
-        InputError: a file that is absent or of another kind; an unknown key; no or an unknown polarity; a list without
-            traits.
+        InputError: a missing file, or one of another kind; an unknown key; no or an unknown polarity; an empty list.
     """
     path = Path(path)
     if path.suffix.lower() == ".csv":
@@ -198,13 +194,13 @@ def list_oddities(paths: Iterable[str | Path], normalization: str | None = None)
 
 
 def has_word(trait: str, text: str) -> bool:
-    """Return whether a text has the trait, as a word or words of its own."""
+    """Return whether a text has the trait as whole words."""
     around, sought = (" ".join(word for word, _, _ in words(each)) for each in (text, trait))
     return bool(sought) and f" {sought} " in f" {around} "
 
 
 def _read_drawn(path: str | None, language: str) -> dict[tuple[str, str], tuple[SentenceTemplate, str, bool]]:
-    """Return the drawn sentences by structure and trait, each with its origin and whether tables may have it."""
+    """Return the drawn sentences by structure and trait, each with its origin and whether tables may include it."""
     found = {}
     for trait, text, origin, licence, *source in read_frame(path).rows() if path else ():
         sentence = read_sentence(text, name="S5", place=", byte ".join(map(str, source)), language=language)
@@ -220,14 +216,14 @@ def read_structures(
     Args:
         path: the file.
         normalization: the study's, if not the language's own.
-        are_drawn: whether S5 comes from the corpus, so that `persons` is needed.
+        are_drawn: whether S5 comes from the corpus, which needs `persons`.
 
     Returns:
-        The language; the terms by group, pairs in order; the sentences by structure, None where each trait brings its
-        own; and nouns for a person of any sex, each with the form of a term that can take its place.
+        The language; the terms by group, pairs in order; the sentences by structure, None for per-trait ones; and nouns
+        for a person of any sex, each with the form of a term that can replace it.
 
     Raises:
-        InputError: a file that is absent or of another kind; an unknown key; no structure; groups of different sizes.
+        InputError: a missing file, or one of another kind; an unknown key; no structure; groups of different sizes.
     """
     content, needed = read_yaml(path, normalization=normalization), ["language", "targets", "structures"]
     what = f"a file of sentence structures{' for `log_probability.s5_from_corpus`' * are_drawn}"
@@ -251,19 +247,19 @@ def read_structures(
     first, second = terms.values()
     if len(first) != len(second) or not first:
         raise InputError(
-            f"{targets.place}: {GROUPS[0]} has {len(first)} terms and {GROUPS[1]} {len(second)}, but they are pairs in"
-            " order. Give as many of both, at least one."
+            f"{targets.place}: {GROUPS[0]} has {len(first)} terms and {GROUPS[1]} {len(second)}, but they form pairs."
+            " Give equally many, at least one."
         )
     persons = content.entry_of("persons")
     return language, terms, sentences, {noun: form for form in persons for noun in persons.texts(form)}
 
 
 # --------------------
-# The trait lists of Sadhu et al. (2024): CSV files with parts of sentences, put together as their program does it.
+# The trait lists of Sadhu et al. (2024): CSV files with parts of sentences, joined as in their program.
 #
-# The columns of a structure are what is written onto the target (Mask_Suffix), what is written after the trait
-# (Trait_Suffix), and the rest (Placeholder). What begins with a hyphen is an ending of the trait (-তা), and is written
-# onto it. Here the mask covers the target with its ending; in the program the ending hangs on the mask.
+# A structure has three columns: an ending of the target (Mask_Suffix), the text after the trait (Trait_Suffix), and the
+# rest (Placeholder). A part with a hyphen is an ending of the trait (-তা), and is joined to it. Here the mask covers the
+# target with its ending; in the program the ending follows the mask.
 
 
 _ORDERS = {
@@ -274,22 +270,22 @@ _ORDERS = {
 _PARTS = ("Mask_Suffix", "Placeholder", "Trait_Suffix")
 _COLUMNS = ("Trait", *(f"{name}_{part}" for name in STRUCTURES for part in _PARTS))
 FEWEST_WORDS = {"S4": 4, "S5": 6}
-"""A shorter sentence has none of the context that its structure is about."""
+"""A shorter sentence lacks the context of its structure."""
 
 
 def _read_authors_traits(path: Path, normalization: str | None) -> Iterator[Trait]:
-    """Yield the traits of a CSV of the authors; oddities are listed, and every sentence is kept as it comes out."""
+    """Yield the traits of a CSV of the authors, with all sentences unchanged, and lists of oddities."""
     polarity = next((name for name in POLARITIES if name in path.stem.lower()), None)
     if polarity is None:
         raise InputError(
-            f"{path}: its name says neither positive nor negative, and the file does not either. Rename it, for example"
-            " to positive_traits_bn.csv."
+            f"{path}: neither its name nor its text says positive or negative. Rename it, for example to"
+            " positive_traits_bn.csv."
         )
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""), restval="")
     if missing := [name for name in _COLUMNS if name not in (reader.fieldnames or ())]:
         raise InputError(
-            f"{path} has no column {', '.join(missing)}; it has {', '.join(reader.fieldnames or ()) or 'none'}. Give a"
-            " list of traits in YAML, or a CSV with the columns of Sadhu et al. (2024)."
+            f"{path} lacks columns {', '.join(missing)}; it has {', '.join(reader.fieldnames or ()) or 'none'}. Give"
+            " a list of traits in YAML, or a CSV with the columns of Sadhu et al. (2024)."
         )
     spelling, number = spelling_of(LANGUAGE, normalization), 0
     for number, row in enumerate(reader, start=1):
@@ -302,23 +298,23 @@ def _read_authors_traits(path: Path, normalization: str | None) -> Iterator[Trai
             ending = after_trait.strip()
             trait = "{attribute}" + (ending[1:] if ending.startswith("-") else f" {after_trait}")
             text = _ORDERS[name].format(target="{target}" + on_target, rest=rest, trait=trait)
-            # Parts are written with blanks between them, of which there are too many where a part is empty.
+            # Blanks between parts are one too many if a part is empty.
             text = spelling(regex.sub(r" (?=[।,?!])", "", regex.sub(r"\s+", " ", text))).strip()
             sentence = read_sentence(text, name=f"{word} {name}", place=place, language=LANGUAGE)
             sentences[name] = sentence
             oddities += [(str(path), number, word, name, *odd) for odd in _find_oddities(row, name, word, sentence)]
         yield Trait(polarity, word, "", sentences, place, oddities)
     if not number:
-        raise InputError(f"{path}: no rows below its first line. Give a list of traits.")
+        raise InputError(f"{path}: an empty list. Give a list of traits.")
 
 
 def _find_oddities(
     row: Mapping[str, str], name: str, word: str, sentence: SentenceTemplate
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the kind of each oddity, what was found, and what was done."""
+    """Yield the kind of each oddity, the finding, and how it is handled."""
     empty = [f"{name}_{part}" for part in _PARTS if not row[f"{name}_{part}"].strip()]
     n_words, ending = count_words(" x ".join(sentence.texts)), row[f"{name}_Trait_Suffix"].strip()
-    if empty and name == "S5":  # in the others a part is often empty on purpose
+    if empty and name == "S5":  # in other structures a part is often empty on purpose
         yield "empty-cell", ", ".join(empty), "the sentence is made of what is there"
     if n_words < FEWEST_WORDS.get(name, 0):
         yield "no-context", f"a sentence of {n_words} words", "scored as it is, though it lacks the structure's context"
@@ -334,7 +330,7 @@ def _find_oddities(
 # Scores of traits in structures.
 #
 # The terms of a group have one score in a sentence, by `log_probability.aggregation`, fill and prior alike. The
-# association is that of the male terms minus that of the female ones: positive where a male subject is likelier.
+# association is the score of the male terms minus the female terms': positive if a male subject is likelier.
 
 
 QUANTITIES = ("fill", "prior", "corrected")
@@ -344,9 +340,9 @@ TRAITS_SCHEMA = TABLES["traits"].polars
 """Columns of the table of traits, one row per model, polarity, trait and structure.
 
 `male_fill` and the like are a group's scores; `fill`, `prior` and `corrected` are the associations, male minus female.
-`n_pairs` counts the pairs of terms behind them, `n_pieces` the pieces of these terms together, `n_words` the words of
-the sentence. `masked_as_one` says that one mask hid a trait of several pieces (`pieces` first). `left_out` says which
-pairs are missing and why, or why there is no number."""
+`n_pairs` counts their pairs of terms, `n_pieces` all pieces of these terms, `n_words` the words of the sentence.
+`masked_as_one` says that one mask hid a trait of several pieces (`pieces` first). `left_out` says which pairs are
+missing and why, or why the number is."""
 
 TERMS_SCHEMA = TABLES["terms"].polars
 """Columns of the table of terms, one row per model, polarity, trait, structure and term."""
@@ -379,11 +375,11 @@ def measure_traits(
         prior_mask: where the prior was read (`score_sentences`).
 
     Returns:
-        Both tables in the order of the sentences. Where a term has no score in a sentence, its counterpart does not
-        count there either. Without any pair, or with a trait that cannot be masked, a row has no numbers.
+        Both tables in the order of the sentences. If a term lacks a score in a sentence, its counterpart does not count
+        there either. Without any pair, or with a trait that cannot be masked, a row lacks numbers.
 
     Raises:
-        InputError: an unknown way to combine terms.
+        InputError: an unknown aggregation.
     """
     choice("log_probability.aggregation", aggregation, AGGREGATIONS[:2])
     twin = {"twin": pl.Int64()} if "twin" in scored.columns else {}
@@ -422,15 +418,15 @@ def measure_traits(
 
 
 def _combined(scores: pl.Expr, aggregation: str) -> pl.Expr:
-    """Return one score of several terms, from their log-probabilities: of their sum, or the mean of them."""
+    """Return one score of several terms from their log-probabilities: of their sum, or their mean."""
     return scores.mean() if aggregation == "mean" else (scores - scores.max()).exp().sum().log() + scores.max()
 
 
 # --------------------
-# What context does to log-probability bias: how associations spread over the traits, structure by structure.
+# The effect of context on log-probability bias: the spread of associations over traits, per structure.
 #
-# The paper shows it by eye (Sadhu et al. 2024, Figure 2 and section 5.2): prior associations spread from S1 to S3, and
-# draw near to zero in S4 and S5. Here the spread is a number for each structure, and two structures are compared on the
+# The paper shows it in a plot (Sadhu et al. 2024, Figure 2 and section 5.2): prior associations spread from S1 to S3,
+# and approach zero in S4 and S5. Here the spread is a number per structure, and two structures are compared on the
 # traits that both have, with a bootstrap over traits: a trait is drawn with its sentences in both.
 
 
@@ -439,7 +435,7 @@ SPREAD_SCHEMA = TABLES["structures"].polars
 
 Numbers are of associations over the `n` traits that have one; sd and variance with n - 1, 0 where all are the same.
 `mean_low` and `mean_high` are the ends of the bootstrap interval of the mean; `mean_size` is the mean distance from
-zero, `mean_words` the mean length of the sentences. The twin is the same model with random weights.
+zero, `mean_words` the mean length of the sentences. The twin is a random-weight copy of the model.
 
 `overall` is the mean over all structures, of the `n_overall` traits that all of them have, with an interval in which
 traits and structures are resampled: the same in all rows of a model, polarity and quantity. `overall_without` is that
@@ -463,7 +459,7 @@ def spread_by_structure(
     Args:
         traits: of one or several models (`TRAITS_SCHEMA`).
         twins: the same of their twins, under the names of their models.
-        n_resamples: of the interval of the mean; 0 for none. Fewer than 8 traits have no interval.
+        n_resamples: of the interval of the mean, which needs 8 traits; may be 0.
         seed: of the study.
 
     Raises:
@@ -472,8 +468,8 @@ def spread_by_structure(
     names = ("model", "polarity", "structure", "quantity")
     described = _describe(traits)
     if twins is not None:
-        beside = _describe(twins).select(*names, twin_mean="mean", twin_sd="sd")
-        described = described.join(beside, on=names, how="left", maintain_order="left")
+        of_twins = _describe(twins).select(*names, twin_mean="mean", twin_sd="sd")
+        described = described.join(of_twins, on=names, how="left", maintain_order="left")
     overall = {
         (*key, quantity): _measure_overall(structures, table)
         for key, quantity, structures, table in _pivot_structures(traits)
@@ -492,10 +488,10 @@ def spread_by_structure(
 
 
 def _describe(traits: pl.DataFrame) -> pl.DataFrame:
-    """Return how the associations of each model, polarity, structure and quantity spread, and their `values`."""
+    """Return the spread of the associations of each model, polarity, structure and quantity, and their `values`."""
     value, probability = pl.col("value").cast(pl.Float64), pl.col("probability")
     is_drawn = (pl.col("origin") != WRITTEN) & value.is_not_null()
-    # a spread as small as rounding is none, as of a prior that all traits of a structure share
+    # a spread within rounding errors is 0, as for a prior that all traits of a structure share
     sd = value.std() * (value.std() > SCORE_NOISE)
     tables = []
     for (model, polarity), rows in _by_polarity(traits):
@@ -518,9 +514,9 @@ def _describe(traits: pl.DataFrame) -> pl.DataFrame:
 
 
 def _subtract_probabilities() -> dict[str, pl.Expr]:
-    """Return by quantity the probability of a male term less that of its female counterpart, mean over the pairs.
+    """Return by quantity the probability of a male term minus its female counterpart's, averaged over the pairs.
 
-    It is the difference that Sadhu et al. drew in Figures 2 and 11. Means of logarithms give none.
+    Sadhu et al. plot this difference in Figures 2 and 11. It does not exist for means of logarithms.
     """
     of_group = {(g, what): pl.col(f"{g}_{what}").cast(pl.Float64).exp() for g in GROUPS for what in ("fill", "prior")}
     found = {what: of_group[GROUPS[0], what] - of_group[GROUPS[1], what] for what in ("fill", "prior")}
@@ -530,14 +526,14 @@ def _subtract_probabilities() -> dict[str, pl.Expr]:
 
 
 def compare_structures(traits: pl.DataFrame, *, n_resamples: int = 2000, seed: int = 47) -> pl.DataFrame:
-    """Return each two structures on the traits that both have; columns `STRUCTURE_DIFFERENCES_SCHEMA`.
+    """Compare every two structures on the traits that both have; columns `STRUCTURE_DIFFERENCES_SCHEMA`.
 
-    The interval of the ratio of standard deviations is that of the difference of their logarithms; both are
+    The interval of the ratio of standard deviations comes from the difference of their logarithms; both are
     bias-corrected percentiles over resampled traits, the same traits for both structures.
 
     Args:
         traits: as for `spread_by_structure`.
-        n_resamples: of the intervals; 0 for none. Fewer than 8 traits have no interval.
+        n_resamples: of the intervals, which need 8 traits; may be 0.
         seed: of the study.
 
     Raises:
@@ -618,7 +614,7 @@ def _draw_traits(n: int, n_resamples: int, seed: int, polarity: str) -> IndexArr
 
 
 def _by_polarity(traits: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.DataFrame]]:
-    """Yield the rows of each model and polarity, and of both polarities where there are two."""
+    """Yield the rows of each model and polarity, and of both polarities if there are two."""
     require_columns("traits", traits, _NEEDED, remade_by("likelihoods"))
     for (model,), rows in traits.group_by("model", maintain_order=True):
         parts = rows.partition_by("polarity", maintain_order=True, as_dict=True)
@@ -628,7 +624,7 @@ def _by_polarity(traits: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.Dat
 
 
 def _pivot_structures(traits: pl.DataFrame) -> Iterator[tuple[tuple[str, str], str, list[str], FloatArray]]:
-    """Yield model and polarity, quantity, structures, and (n_traits, n_structures) associations, NaN for none."""
+    """Yield model and polarity, quantity, structures, and (n_traits, n_structures) associations, which may be NaN."""
     for key, group in _by_polarity(traits):
         structures = sorted(group["structure"].unique())
         for quantity in QUANTITIES:

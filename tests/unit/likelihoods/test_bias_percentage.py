@@ -264,8 +264,8 @@ def test_a_twin_without_a_set_has_no_number_there_and_one_that_is_no_twin_is_ref
     assert row(bias, "all", set="demo")["twin_bias_percentage"] == pytest.approx(60)
     assert row(bias, "all", set="more")["twin_bias_percentage"] is None
     for twin, message in (
-        (scores[1:], "have not the same pairs: 1 is in one of them only"),
-        (scores.with_columns(bias_type=pl.lit("age")), "have not the same pairs"),
+        (scores[1:], "differ in pair 1, its bias type or label"),
+        (scores.with_columns(bias_type=pl.lit("age")), "differ in pair"),
     ):
         with pytest.raises(InputError, match=message):
             bias_percentage(scores, twins={"bert": twin})
@@ -340,7 +340,7 @@ BAD: dict[str, dict[str, Any]] = {
     "n_resamples: 2.5": {"n_resamples": 2.5},
     "equivalence_margin: 0. Write a number greater than 0 and at most 50": {"equivalence_margin": 0},
     "label of row 0 is 'antisetero'; allowed: stereo, antistereo": {"label": "antisetero"},
-    "pair 1 is there twice for bert, en": {"pair_id": "1", "model": "bert"},
+    "bert, en has pair 1 twice": {"pair_id": "1", "model": "bert"},
     "a bias type is called 'all' (en)": {"bias_type": "all"},
     "measure is aul and aula for en": {"measure": pl.Series(["aul"] * 3 + ["aula"] * 4)},
     "row 2 has no bias_type": {"bias_type": pl.Series(["age", "age", " ", *["age"] * 4])},
@@ -365,7 +365,7 @@ def test_a_table_without_scores_or_of_several_models_is_refused() -> None:
     with pytest.raises(InputError, match=r"no column label, score_first; it has pair_id.*score_pairs"):
         bias_percentage(scores.drop("label", "score_first"))
     two = bias_percentage(pl.concat([scores.with_columns(model=pl.lit(name)) for name in "ab"]))
-    with pytest.raises(InputError, match=r"table: it has 2 values of model\. Give percentages of one, such as"):
+    with pytest.raises(InputError, match=r"table: 2 values of model\. Give percentages of one, such as"):
         Percentages(two)
-    with pytest.raises(InputError, match="table: it has no pairs"):
+    with pytest.raises(InputError, match="table: no pairs"):
         Percentages(bias_percentage(scores.clear()))

@@ -141,7 +141,7 @@ def test_a_sentence_longer_than_the_model_is_left_out(scorer: Callable[..., Scor
 @pytest.mark.parametrize("family", ["gpt2", "mt5"])
 def test_a_model_that_is_no_encoder_is_told_what_to_write(family: str, scorer: Callable[..., Scorer]) -> None:
     with pytest.raises(
-        InputError, match=r"takes an encoder, and its kind is (decoder|encoder-decoder)\. Write `models"
+        InputError, match=r"needs an encoder, and its kind is (decoder|encoder-decoder)\. Write `models"
     ):
         score_log_probability(scorer(family), ITEMS)
 
@@ -149,7 +149,7 @@ def test_a_model_that_is_no_encoder_is_told_what_to_write(family: str, scorer: C
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ((TEXT, (0, 0), (4, 9)), "item 1: .* is no sentence with two words"),
+        ((TEXT, (0, 0), (4, 9)), "item 1: .* is not a sentence with two words"),
         ((TEXT, (0, 3), (4, 10)), "two whole inflected words of the text"),
         ((TEXT, (0, 5), (4, 9)), "overlap"),
         ((TEXT, (0.0, 4.0), (4, 9)), "is no sentence"),

@@ -155,10 +155,10 @@ def test_the_authors_layout_is_put_together_as_their_program_does(write: Write, 
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("traits.csv", f"{HEAD}\n{ROW}\n", "its name says neither positive nor negative"),
-        ("negative.csv", f"{HEAD.replace('S5_Placeholder', 'S5')}\n{ROW}\n", "has no column S5_Placeholder"),
+        ("traits.csv", f"{HEAD}\n{ROW}\n", "neither its name nor its text says positive or negative"),
+        ("negative.csv", f"{HEAD.replace('S5_Placeholder', 'S5')}\n{ROW}\n", "lacks columns S5_Placeholder"),
         ("negative.csv", f"{HEAD}\n{ROW.replace('ভীরু', '')}\n", "line 2: the column Trait is empty"),
-        ("negative.csv", f"{HEAD}\n", "no rows"),
+        ("negative.csv", f"{HEAD}\n", "an empty list"),
     ],
 )
 def test_a_mistake_in_the_authors_layout_is_told(name: str, text: str, said: str, write: Write) -> None:
