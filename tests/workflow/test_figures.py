@@ -90,7 +90,7 @@ def test_nothing_to_draw_is_told(study: Study) -> None:
     done = study.snakemake("figures")
     printed = done.stdout + done.stderr
     assert done.returncode != 0
-    assert "`figures` draws from results that are there, and there are none of this study" in printed
+    assert "`figures` needs results, and this study has no" in printed
     assert "Traceback" not in printed
 
 
@@ -100,7 +100,7 @@ def test_another_config_than_that_of_the_results_is_refused(study: Study) -> Non
     study.configure({"samples": {"lengths": [25]}})
     done = study.snakemake("figures")
     assert done.returncode == 2
-    assert "results/ was made with another config than this one: samples.lengths (9, >75 there, 25 here)" in done.stderr
+    assert "results/ was made with another config: samples.lengths (9, >75 there, 25 here)" in done.stderr
     assert page_of(study) == before
     assert study.plan("figures", "--configfile", "results/config.yaml") == {}
 

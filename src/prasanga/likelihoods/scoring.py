@@ -118,8 +118,8 @@ def score_pairs(
         resolve_measure(family, measure, name or str(getattr(model, "name", model)))
     scorer = model if isinstance(model, Scorer) else load_scorer(model, kind=family, **loading)
     if family not in ("auto", scorer.kind):
-        said = f"model {scorer.name}: family is {family}, but the scorer is of the kind {scorer.kind}"
-        raise InputError(f"{said}. Write family: {scorer.kind} (or auto), or load another model.")
+        differs = f"model {scorer.name}: family is {family}, but the scorer is of the kind {scorer.kind}"
+        raise InputError(f"{differs}. Write family: {scorer.kind} (or auto), or load another model.")
     chosen = resolve_measure(scorer.kind, measure, scorer.name)
     rows: list[tuple[float | int | str | None, ...]] = [()] * len(pairs)
     languages = pairs["language"].to_list()

@@ -1,7 +1,7 @@
 """Plan a study from its config before any job runs: its models, words and texts.
 
-Mistakes that show in the config, the word lists, the templates and the names of files are refused here. The rules ask a
-`StudyPlan` and the objects that are built from it: `prasanga.plan.jobs.Settings`, what each job depends on, and
+Mistakes in the config, the word lists, the templates and the names of files are refused here. The rules use a
+`StudyPlan` and the objects that are built from it: `prasanga.plan.jobs.Settings`, the parameters of each job, and
 `prasanga.plan.jobs.Files`.
 """
 
@@ -33,9 +33,9 @@ from prasanga.sentences.corpus import Shard, is_remote
 from prasanga.sentences.files import find_shards, require_apart
 
 MOST_SAMPLED = 64
-"""Files whose beginnings are looked at before the corpus is read: a few seconds' work, however many there are."""
+"""Files whose beginnings are checked before the corpus is read, which takes a few seconds for any corpus."""
 
-_READ_TOGETHER = 64_000_000  # bytes of small files: a core reads them in some seconds
+_READ_TOGETHER = 64_000_000  # bytes of small files: a core reads them in a few seconds
 _LONGEST_NAME = 120
 
 
@@ -44,9 +44,9 @@ class TextsPlan:
     """The corpus of a study.
 
     Attributes:
-        shards, supplement: what each job reads of the corpus, and of the texts that are read for rare stimuli only, by
-            the name of its results: small files, a large one, or a part of it.
-        warnings: sentences for the user; none of them stops a run.
+        shards, supplement: the files of each job, small ones, a large one or a part of it, by the name of its results;
+            the supplement is read only for rare stimuli.
+        warnings: sentences for the user, which do not stop a run.
     """
 
     shards: dict[str, list[Shard]] = field(default_factory=dict)
@@ -59,8 +59,8 @@ class TextsPlan:
 
         Args:
             corpus: of the config.
-            results: the folder where answers of servers are kept.
-            look: whether to ask servers again which files a URL names.
+            results: the folder for answers of servers.
+            look: whether to ask servers again for the files of a URL.
 
         Raises:
             InputError: as `find_shards` and `require_apart`.
@@ -79,7 +79,7 @@ class TextsPlan:
         return [files[path] for path in sorted(files)]
 
     def sampled_files(self) -> list[Shard]:
-        """Return up to `MOST_SAMPLED` of them, evenly spread, for a quick look."""
+        """Return up to `MOST_SAMPLED` files of the corpus, evenly spread, for a quick check."""
         files = self.whole_files()
         return files[:: -(-len(files) // MOST_SAMPLED) or 1]
 
@@ -89,12 +89,12 @@ class TextsPlan:
 
 
 def local_paths(shards: Iterable[Shard]) -> list[str]:
-    """Return the files of shards that are on this machine: what Snakemake may look at."""
+    """Return the files of shards on this machine, which Snakemake may check."""
     return [shard.path for shard in shards if not is_remote(shard.path)]
 
 
 def _group_files(shards: Mapping[str, Shard]) -> dict[str, list[Shard]]:
-    """Put small local files that follow each other in an entry of the config together, by the name of the first."""
+    """Group small local files that follow each other in an entry of the config, by the name of the first."""
     groups: dict[str, list[Shard]] = {}
     entry, n_bytes = None, 0  # of the last group; no entry of a large or remote file
     for name, shard in shards.items():
@@ -109,21 +109,21 @@ def _group_files(shards: Mapping[str, Shard]) -> dict[str, list[Shard]]:
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What is measured.
+    """The measurements of a study.
 
     Attributes:
         config: complete, as `prasanga.config.complete` returns it.
-        from_results: whether figures are drawn from the results that are there, and nothing else is looked at.
-        computed: whether models run; otherwise their vectors and scores are taken as they are.
-        embedded: the models whose vectors are measured, and their random copies.
-        scored: the models that are asked for probabilities, and their random copies.
-        labels: the lengths, as tables name them, by their names in paths; none where no category is measured in text.
+        from_results: whether figures are drawn from existing results, without anything else.
+        computed: whether models run; otherwise existing vectors and scores are used.
+        embedded: the models with vectors, and their random copies.
+        scored: the models with probabilities, and their random copies.
+        labels: the lengths, as tables name them, by their names in paths; empty if no category is measured in text.
         shortest: the shortest length, as paths name it.
         results: the folder of all results; of a language, where the study has several.
         words: the words and templates.
         texts: the corpus.
         vectors: the files of static vectors, by name.
-        buckets: the names of the buckets of words; a job embeds the segments of one bucket at all lengths.
+        buckets: names of the buckets of words; a job embeds the segments of one bucket at all lengths.
     """
 
     config: Mapping[str, Any]
@@ -148,8 +148,8 @@ class StudyPlan:
         Args:
             config: complete.
             results: the folder of its results.
-            from_results: whether only results that are there are used.
-            is_job: whether this is a job of a run, which asks no server again which files a URL names.
+            from_results: whether only existing results are used.
+            is_job: whether this is a job of a run, which does not ask servers again for the files of a URL.
 
         Raises:
             InputError: a mistake in the config, or in a file that it names.
@@ -174,9 +174,7 @@ class StudyPlan:
         measured = config if has_words(config["language"], config["lexicon"]) else {**config, "models": {}}
         embedded, scored = plan_embedded(measured, are_joined=len(buckets) == 1), plan_scored(config)
         if shared := static.keys() & {**embedded.models, **scored.models}.keys():
-            raise InputError(
-                f"`static.vectors.{min(shared)}` has the name of a model of the study. Rename one of them."
-            )
+            raise InputError(f"`static.vectors.{min(shared)}` has the name of a model. Rename one of them.")
         return cls(
             config=config,
             from_results=from_results,
@@ -204,14 +202,14 @@ class StudyPlan:
 
     @property
     def drawn(self) -> str:
-        """Return the first output of `draw_samples`: another one for other lengths or another number of buckets."""
+        """Return the first output of `draw_samples`, which depends on the lengths and the number of buckets."""
         lengths = "-".join(self.labels)
         if len(lengths) > _LONGEST_NAME:  # a file's name has at most 255 bytes
             lengths = f"{len(self.labels)}-lengths-{digest_of(list(self.labels))}"
         return f"{self.results}/samples/{lengths}.of{len(self.buckets)}.json"
 
     def find_measured(self, method: Method) -> tuple[Iterable[str], Iterable[str]]:
-        """Return the names of what the jobs of a method measure, models or static vectors, and of the random copies."""
+        """Return the names of a method's models or static vectors, and of their random copies."""
         if method.unit == "vectors":
             return sorted(self.config["static"]["vectors"]), ()
         if method.unit == "embedded models":
@@ -220,14 +218,14 @@ class StudyPlan:
         return measured.models, measured.twins
 
     def asks_for(self, method: Method) -> bool:
-        """Return whether the study asks for estimates of a method, and has a model or vectors to measure."""
+        """Return whether the study asks for a method, and has a model or vectors for it."""
         return method.is_asked_for(self.config) and any(self.find_measured(method)[0])
 
 
 # --------------------
-# Plan the words of a study: its categories, and digests of what jobs take of lexicon and templates.
+# Plan the words of a study: its categories, and digests of the parts of lexicon and templates that jobs use.
 
-# The meaning of YAML, and the result of normalizing a word (with Python's tables of Unicode).
+# They decide the meaning of YAML, and the normalization of words (with Python's tables of Unicode).
 _LIBRARIES = ("ftfy", "PyYAML", "regex")
 _EXCHANGED_BY_PAPER = ("C6", "C7", "C8", "C9")
 _KEYS = {
@@ -238,15 +236,15 @@ Categories = dict[str, Any]
 
 
 class LexiconPlan(NamedTuple):
-    """What jobs depend on.
+    """The parts of a lexicon that jobs depend on.
 
     Attributes:
         language: bn, hi, en.
         forms: a digest of the table of surface forms (`prasanga.lexicon.forms_table`).
         categories: in the layout of `prasanga.lexicon.categories_of`.
-        words: a digest of what templates take of the lexicon, the class and the readings of every stimulus.
-        classes: of every stimulus its class of word and its file and line; both may be "".
-        files: of every word set of a category its file, where it has one; by category, because names of sets repeat.
+        words: a digest of the class and the readings of every stimulus, which templates use.
+        classes: the word class, file and line of every stimulus; may be "".
+        files: the file of every word set, if it has one; by category, because names of sets repeat.
         warnings: the first sentences about the files for the user.
     """
 
@@ -260,19 +258,19 @@ class LexiconPlan(NamedTuple):
 
 
 _NO_LEXICON = LexiconPlan("", "", {}, "", {}, {}, [])
-"""Where the word lists are absent, and results are used as they are."""
+"""If word lists are absent, and existing results are used."""
 
 
 @dataclass(frozen=True)
 class WordsPlan:
-    """The words that a study measures.
+    """The words of a study.
 
     Attributes:
-        source: where they are read from, and in which spelling: the arguments of `lexicon_of`.
-        lexicon: what jobs depend on.
+        source: the files and the spelling: the arguments of `lexicon_of`.
+        lexicon: as far as jobs depend on it.
         chosen: the categories of each method of word associations, by its name.
-        template_texts: what SEAT's sentences take of the templates.
-        sentences: digests of those of `structures` and `log_probability`; "" of one that the study does not ask for.
+        template_texts: the texts of SEAT's templates.
+        sentences: digests of the sentences of `structures` and `log_probability`; "" without such sentences.
     """
 
     source: dict[str, Any] = field(default_factory=dict)
@@ -293,10 +291,8 @@ class WordsPlan:
         source, seat, scored, static = words_from(config), config["seat"], config["log_probability"], config["static"]
         lexicon = _NO_LEXICON
         if not has_words(config["language"], config["lexicon"]):
-            said = (
-                f"There are no words in language {config['language']}: no folder {config['lexicon']['stimuli']}. Only"
-                " pairs are measured (docs/my_language.md)."
-            )
+            said = f"There are no words in language {config['language']}: no folder {config['lexicon']['stimuli']}."
+            said += " Only pairs are measured (docs/my_language.md)."
             none = {"structures": "", "log_probability": ""}
             return cls(source, _NO_LEXICON._replace(warnings=[said]), sentences=none)
         if computed or all(Path(path).exists() for path in _name_word_files(source)):
@@ -340,7 +336,7 @@ class WordsPlan:
 
 
 def words_from(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return where the words of a study are read from, and in which spelling: the arguments of `lexicon_of`."""
+    """Return the files and the spelling of a study's words: the arguments of `lexicon_of`."""
     asked = config["categories"]
     own = {name: defined for name, defined in asked.items() if defined} if isinstance(asked, Mapping) else {}
     found: dict[str, Any] = {key: config["lexicon"][key] for key in ("stimuli", "suffix_groups")}
@@ -351,7 +347,7 @@ def words_from(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _name_word_files(words: Mapping[str, Any]) -> list[str]:
-    """Return the files and folders that the words of a study are read from; `words` as of `words_from`."""
+    """Return the files and folders of a study's words; `words` as from `words_from`."""
     stimuli, groups = words["stimuli"], words["suffix_groups"]
     sides = (category[side] for category in words.get("own", {}).values() for side in ("targets", "attributes"))
     sets = (given for side in sides if isinstance(side, Mapping) for given in side.values())
@@ -360,14 +356,14 @@ def _name_word_files(words: Mapping[str, Any]) -> list[str]:
 
 
 def list_word_files(words: Mapping[str, Any]) -> list[str]:
-    """Return the files that a lexicon is compiled from; `words` as of `words_from`."""
+    """Return the files of a lexicon; `words` as from `words_from`."""
     endings = (".yaml", ".json", ".jsonl", ".parquet")
     listed = (files_in(name, endings) if Path(name).is_dir() else [str(Path(name))] for name in _name_word_files(words))
     return [path for paths in listed for path in paths]
 
 
 def files_of_sentences(asked: Mapping[str, Any], method: str) -> list[str]:
-    """Return the files that the sentences of a method are made from; none of one that is not asked for.
+    """Return the files of a method's sentences, if the study asks for it.
 
     Args:
         asked: `log_probability` of the config.
@@ -379,7 +375,7 @@ def files_of_sentences(asked: Mapping[str, Any], method: str) -> list[str]:
 
 
 def plan_candidates(config: Mapping[str, Any]) -> tuple[dict[str, Any], LexiconPlan]:
-    """Return where the candidates for new words are read from, as `words_from`, and what they come to.
+    """Return the files of the candidates for new words, as `words_from`, and their lexicon.
 
     Raises:
         InputError: a mistake in their files, or another language.
@@ -394,7 +390,7 @@ def require_categories(names: Sequence[str], language: str) -> None:
     """Refuse names of categories that the shipped words of a language lack, before a study is written.
 
     Raises:
-        InputError: such a name. A language without words is left to the config.
+        InputError: an unknown name. The config checks a language without words.
     """
     from prasanga.lexicon import load_lexicon
 
@@ -405,10 +401,10 @@ def require_categories(names: Sequence[str], language: str) -> None:
 
 
 def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
-    """Return what a plan must know of a lexicon.
+    """Return the parts of a lexicon that a plan needs.
 
     Args:
-        words: as of `words_from`.
+        words: as from `words_from`.
 
     Raises:
         InputError: as `prasanga.lexicon.load_lexicon` does.
@@ -417,9 +413,9 @@ def plan_lexicon(words: Mapping[str, Any]) -> LexiconPlan:
 
 
 def recall(read: Callable[..., dict[str, Any]], arguments: Sequence[Any], files: Iterable[str]) -> dict[str, Any]:
-    """Return what `read` makes of plain values and of files; it is called only if it was not called like this before.
+    """Return the result of `read` for plain values and files, from a cache if possible.
 
-    An edit of any code that this module imports counts.
+    An edit of any code that this module imports makes a new call.
     """
     files, name = list(files), read.__name__.removeprefix("_read_")
     path = user_cache("plans") / f"{name}-{digest_of([files, arguments])}.json"
@@ -440,7 +436,7 @@ def _own_code() -> str:
 
 
 def _read_lexicon(words: Mapping[str, Any]) -> dict[str, Any]:
-    # Imported here: a plan that is known needs neither the reader of word lists nor the normalization.
+    # Imported here: a cached plan needs neither the reader of word lists nor the normalization.
     from prasanga.lexicon.loading import lexicon_of
     from prasanga.lexicon.model import forms_table, words_for_templates
 
@@ -458,7 +454,7 @@ def _read_lexicon(words: Mapping[str, Any]) -> dict[str, Any]:
 def _read_sentences(
     asked: Mapping[str, Any], words: Mapping[str, Any], categories: Mapping[str, Any]
 ) -> dict[str, str]:
-    # Imported here: a plan that is known needs none of it.
+    # Imported here: a cached plan does not need it.
     from prasanga.lexicon.loading import lexicon_of
     from prasanga.likelihoods.categories import read_category_sentences
     from prasanga.likelihoods.structures import read_trait_sentences

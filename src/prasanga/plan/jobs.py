@@ -1,10 +1,9 @@
-"""What the jobs of a study read, write and depend on: files, and parameters that Snakemake compares with the last run.
+"""The files of a study's jobs, and their parameters, which Snakemake compares with the last run.
 
-Values of parameters are plain (numbers, text, lists, dictionaries), since Snakemake passes over all others without a
-word.
+Values of parameters are plain (numbers, text, lists, dictionaries), because Snakemake silently ignores all others.
 
 A file belongs to one of three stages. Texts, models and their reports are made where models run. Vectors, scores and
-estimates are made unless figures alone are drawn. Tables of results come of them. Other files are used if present.
+estimates are made unless only figures are drawn, and give the tables of results. Other files are used if present.
 """
 
 from __future__ import annotations
@@ -42,10 +41,9 @@ class Files:
     """The files of a study, as paths from its folder.
 
     Attributes:
-        results: tables that the report is made from, by their names in `prasanga.report.study.Results`, made or there.
-        missing: a sentence for each table that this run does not make and that is not there.
-        terms: the scores that say which log-probability bias could have been found; none of raw logits, or if some are
-            missing.
+        results: tables for the report, by their names in `prasanga.report.study.Results`, new or existing.
+        missing: a sentence for each missing table that this run does not make.
+        terms: the scores for the strength of log-probability bias; empty for raw logits, or if some are missing.
     """
 
     def __init__(self, study: StudyPlan) -> None:
@@ -77,18 +75,16 @@ class Files:
         others = [path for name, path in finished.items() if name not in self.results]
         self.missing = [f"{path} is missing. `snakemake {path}` makes it." for path in others]
         if absent and study.asks_for(method_named("log_probability")) and self._config["calibration"]["repetitions"]:
-            self.missing.append(
-                f"{absent[0]} is missing, so the strength of log-probability bias is left out. Copy the file here, or"
-                " write `embeddings: {source: computed}` once."
-            )
+            said = f"{absent[0]} is missing, so the strength of log-probability bias is left out"
+            self.missing.append(f"{said}. Copy the file here, or write `embeddings: {{source: computed}}` once.")
 
     def fill(self, *patterns: str, **given: Iterable[str]) -> list[str]:
-        """Return the paths that patterns come to: every wildcard takes each of its names, the last one fastest.
+        """Return the paths of patterns: every wildcard takes each of its names, the last one fastest.
 
         Args:
             patterns: paths with `{model}`, `{twin}`, `{scored}`, `{scored_twin}`, `{length}`, `{bucket}`, `{set}`,
                 `{family}`, `{vectors}`, `{shard}`, `{supplement}`, `{audit}`.
-            given: names of a wildcard that are others than all of the study's.
+            given: names of a wildcard in place of all names in the study.
         """
         names, paths = self._names | given, list[str]()
         for pattern in patterns:
@@ -102,16 +98,16 @@ class Files:
         return self._study.embedded.paths(*self.fill(pattern, model=["{model}"], bucket=["{bucket}"]))
 
     def _asks_for(self, table: Table) -> bool:
-        """Return whether the config asks for a table, and what it is made from is not missing."""
+        """Return whether the config asks for a table, and its inputs exist."""
         return table.is_asked_for(self._config) and bool(self.terms or table.name != _TERM_STRENGTH)
 
     # ---- inputs of jobs
 
     def model(self, family: str) -> list[str]:
-        """Return the files of a model on this machine; none of one that comes from the hub."""
+        """Return the files of a model on this machine; empty for a model of the hub."""
         settings = self._config["models"][family]
         if "path" not in settings:
-            # the last file says whether the others are as they were written
+            # the last file says whether the others are unchanged
             origin = "training.json" if "train" in settings else "package.json"
             return [f"{self._results}/models/{family}/{name}" for name in (*MODEL_FILES, origin)]
         return require_no_braces(sorted(str(path) for path in Path(settings["path"]).glob("*") if path.is_file()))
@@ -121,7 +117,7 @@ class Files:
         return self.fill(SEGMENTS, bucket=[bucket or self._study.buckets[0]])
 
     def first_layer(self, model: str, bucket: str = "") -> list[str]:
-        """Return the first layer's files of the same shards, because one job embeds all layers; none for that layer."""
+        """Return the first layer's files of the same shards, as one job embeds all layers; empty for that layer."""
         embedded = self._study.embedded
         alike = embedded.twins if model in embedded.twins else embedded.models
         first = next(name for name, each in alike.items() if each["family"] == alike[model]["family"])
@@ -131,7 +127,7 @@ class Files:
     # ---- estimates
 
     def estimates(self, method: str, ending: str = ".parquet", *, twins: bool = False) -> list[str]:
-        """Return the tables that the jobs of a method write, or of its random copies; none of one not asked for."""
+        """Return the tables of a method's jobs, or of its random copies; empty if the study does not ask for it."""
         measured = method_named(method)
         if not measured.is_asked_for(self._config):
             return []
@@ -139,7 +135,7 @@ class Files:
         return [f"{self._results}/{measured.stage}/{method}/{name}{ending}" for name in (copies if twins else models)]
 
     def gathered(self, method: Method) -> dict[str, Any]:
-        """Return what the tables of a method are gathered from.
+        """Return the inputs of a method's tables.
 
         Returns:
             `estimates`, `words`, `templates`; `twins` by model; `coverage`, and `tokenizers` by model, on the frequency
@@ -174,7 +170,7 @@ class Files:
     def vectors(self, method: str) -> dict[str, list[list[str]]]:
         """Return the vectors or scores that a method measures, by model: files of the model, and of its random copies.
 
-        CEAT has a file per length that primary estimates are over: the fixed lengths, or all if none is fixed.
+        CEAT has a file per length of primary estimates: the fixed lengths, or all if none is fixed.
         """
         labels = self._study.labels
         twin_of = (self._study.scored if method == "log_probability" else self._study.embedded).twin_of
@@ -205,7 +201,7 @@ class Files:
         }
 
     def texts_measured(self) -> dict[str, list[str]]:
-        """Return what the sentences of `measured_sentences` are chosen from, where models run.
+        """Return the inputs of `measured_sentences`, where models run.
 
         Returns:
             `segments` with the filled templates of SEAT, `lists` of their vectors, `sentences` for their sources,
@@ -222,14 +218,14 @@ class Files:
         }
 
     def measured_sentences(self, ending: str = "parquet") -> list[str]:
-        """Return the file of sentences behind the numbers: made where models run, used elsewhere if it is there."""
+        """Return the file of measured sentences: made where models run, used elsewhere if it exists."""
         texts = self.texts_measured()
         is_made = not self._study.computed or any(texts[name] for name in ("segments", "scored", "terms"))
         is_shown = self._config["report"]["texts"] == "shown"
         return self._use_texts([f"{self._results}/samples/measured_sentences.{ending}"] if is_made and is_shown else [])
 
     def texts_shown(self) -> dict[str, list[str]]:
-        """Return what page and cards say of texts and models."""
+        """Return the files about texts and models for page and cards."""
         study, endings = self._study, (".json", ".tokenizer.json", ".tokenizer.parquet")
         reports = self.fill(*(f"{self._results}/models/{{family}}{end}" for end in endings))
         reports += self.fill("{results}/embeddings/{model}/precision.json") if study.labels else []
@@ -246,7 +242,7 @@ class Files:
         return found if study.embedded.models else {}
 
     def shown(self) -> dict[str, Any]:
-        """Return what the page shows, by its name in `prasanga.report.study.Results`."""
+        """Return the files for the page, by name in `prasanga.report.study.Results`."""
         words = {"categories": "{results}/lexicon/categories.json", "forms": "{results}/lexicon/forms.parquet"}
         has_words = {"ceat_words", *names_of(FAMILY)} & self.results.keys()
         measured = [f"{method.name}_words" for method in FAMILY[1:] if method.name in self.results]
@@ -261,7 +257,7 @@ class Files:
         }
 
     def data(self) -> dict[str, str]:
-        """Return the tables of earlier stages that go with the page, by their names in its folder."""
+        """Return the tables of earlier stages that the page links, by their names in its folder."""
         is_hidden = self._config["report"]["texts"] == "hidden"
         copied = {
             table.beside: f"{self._results}/{table.path}{Path(table.beside).suffix}"
@@ -273,21 +269,21 @@ class Files:
         audit = ("suffixes", "forms", "lengths", *(() if is_hidden else ("concordance",)))
         texts = self.fill("{results}/sentences/audit/{audit}.tsv", audit=audit) if self._study.labels else []
         oddities = [] if is_hidden else self._use(self.fill(_ODDITIES))
-        beside = [*self._use_texts(texts), *self.measured_sentences("tsv"), *oddities]
+        others = [*self._use_texts(texts), *self.measured_sentences("tsv"), *oddities]
         return {
             **{name: path for name, path in copied.items() if self._use([path])},
-            **{Path(path).name: path for path in beside},
+            **{Path(path).name: path for path in others},
         }
 
     def tables_of_numbers(self) -> list[str]:
-        """Return the tables that summary and cards are made from: numbers, and no text of the corpus."""
+        """Return the tables for summary and cards: numbers, without text of the corpus."""
         shown = self.shown()
         texts = ("coverage", "corpus", "embeddings", "categories", "forms", "pair_oddities")
         paths = [*self.results.values(), *(path for name in texts for path in shown.get(name, []))]
         return [path for path in paths if path.endswith(".parquet")]
 
     def records(self) -> list[str]:
-        """Return files whose record of their making names libraries, templates, traits and pairs; no more is read."""
+        """Return files whose metadata names libraries, templates, traits and pairs; only metadata is read."""
         lengths = [f"{label}/{self._study.buckets[0]}" for label in self._study.labels]
         first = [*lengths, *(["templates/00"] * self._has_templates)][:1]
         paths = [
@@ -300,16 +296,16 @@ class Files:
         return self._use(dict.fromkeys(paths))
 
     def _use(self, paths: Iterable[str]) -> list[str]:
-        """Return files that this run makes or has or, where it only draws, those that are there."""
+        """Return the files that this run makes or, if it only draws, that exist."""
         return [path for path in paths if not self._study.from_results or Path(path).exists()]
 
     def _use_texts(self, paths: Iterable[str]) -> list[str]:
-        """Return files that are made if models run, and used as far as they are there if results come from before."""
+        """Return files that are made if models run; otherwise the existing ones."""
         return [path for path in paths if self._study.computed or Path(path).exists()]
 
 
 def list_paths(parts: Any) -> list[str]:
-    """Return the files in nested lists and mappings of them, in their order, each once."""
+    """Return the files in nested lists and mappings, in order, each once."""
     if isinstance(parts, str):
         return [parts]
     nested = parts.values() if isinstance(parts, Mapping) else parts
@@ -320,7 +316,7 @@ def list_paths(parts: Any) -> list[str]:
 # The parameters of jobs.
 
 _FOUND_BY = "sentences: match neighbours before after"
-"""Keys that decide which occurrences there are, and their contexts."""
+"""Keys that select occurrences and their contexts."""
 _SAMPLED_BY = "samples: pool contexts_per_stimulus window longest"
 _MODEL_OPTIONS = ("kind", "tokenizer", "weights_sha256", "remote_code", "quantization")
 _CEAT = (
@@ -336,16 +332,16 @@ _SENTENCES = {
     "log_probability": "log_probability: categories templates exchanged pieces aggregation",
 }
 _OF_A_TWIN = {"n_resamples": 0, "n_shuffles": 0, "n_permutations": 1}
-"""Of random copies the effect is all that is shown."""
+"""Only the effects of random copies are shown."""
 
 
 class Settings:
-    """What changes the results of jobs; a method for each kind of job that depends on more than keys of the config."""
+    """The parameters of jobs, with a method for each kind of job that depends on more than keys of the config."""
 
     def __init__(self, study: StudyPlan) -> None:
         self._study, self._config, self._words, self._results = study, study.config, study.words, study.results
         replacements = self._config["replacements"].items()
-        # decides which sentences are found in a text, and how they are written
+        # decides the sentences found in a text, and their spelling
         self._extraction = {
             **self.select(f"{_FOUND_BY}; language"),
             "normalization": study.normalization,
@@ -353,7 +349,7 @@ class Settings:
         }
 
     def select(self, keys: str) -> Values:
-        """Return entries of the config; `keys` are of sections or of the top level: `samples: pool window; seed`."""
+        """Return entries of the config; `keys` name sections, or the top level: `samples: pool window; seed`."""
         parts = [part.rpartition(": ") for part in keys.split("; ")]
         sections = [(self._config[section] if section else self._config, names) for section, _, names in parts]
         return {name: section[name] for section, names in sections for name in names.split()}
@@ -361,26 +357,26 @@ class Settings:
     # ---- words and texts
 
     def shard(self, shards: Sequence[Shard]) -> Values:
-        """Return what one job reads, files or a part of one, with their sizes, and how it searches them."""
+        """Return the input of one job, files or a part of one, with their sizes, and how it searches them."""
         first, *more = map(_numberless, shards)
         return {**self._extraction, **self.select("corpus: errors"), "shard": first, **({"more": more} if more else {})}
 
     def sampled_forms(self) -> Values:
-        """Return what changes how often forms occur in the sample that tokenizers are judged by."""
+        """Return the parameters of the frequency of forms in the sample for the audit of tokenizers."""
         sampled = self._study.texts.sampled_files() if self._study.labels else []
         return self._read(sampled, "match", "neighbours", "normalization", "replacements")
 
     def whole_corpus(self, *keys: str) -> Values:
-        """Return what changes the reading of the whole corpus; `keys` such as `language` or `normalization`."""
+        """Return the parameters of reading the whole corpus; `keys` such as `language` or `normalization`."""
         return {**self._read(self._study.texts.whole_files(), *keys), **self.select("corpus: errors")}
 
     def sampling(self) -> Values:
-        """Return what decides which contexts are drawn."""
+        """Return the parameters of drawing contexts."""
         drawn = {"stimuli": self._words.stimuli, "buckets": len(self._study.buckets)}
         return {**self._config["samples"], **self.select("seed"), **drawn}
 
     def release(self) -> Values:
-        """Return what changes the data set of sampled contexts that is made for others."""
+        """Return the parameters of the released data set of sampled contexts."""
         corpus, texts = self._config["corpus"], self._study.texts
         entries = [(text, key == "supplement") for key in ("texts", "supplement") for text in corpus[key]]
         described = [[text["files"], text["title"] or text["files"], text["licence"], late] for text, late in entries]
@@ -389,7 +385,7 @@ class Settings:
             **self.select("study title"),
             "texts": described,
             "of_table": [*first, *(len(corpus["texts"]) + number for number in late)],
-            # decides which sentences there are, and how they are written
+            # decides the sentences and their spelling
             "settings": {
                 **self.select("language seed replacements categories samples"),
                 "normalization": self._study.normalization,
@@ -400,41 +396,41 @@ class Settings:
         }
 
     def templates(self) -> Values:
-        """Return what decides which sentences SEAT has: the words, their classes and forms, and the templates."""
+        """Return the parameters of SEAT's sentences: the words, their classes and forms, and the templates."""
         categories = self._words.chosen["seat"].values()
         sides = [side for category in categories for side in (*category["targets"], *category["attributes"])]
         return {
             **self._words.source,
             "words": self._words.lexicon.words,
             **self.select("seat: categories"),
-            # not which words are pairs or clusters: no sentence depends on it
+            # without pairs and clusters of words, which change no sentence
             "sets": digest_of([[side["name"], side["stimuli"]] for side in sides]),
-            # what the file says; a gloss in it is in no sentence
+            # without glosses, which change no sentence
             "templates": digest_of(self._words.template_texts),
         }
 
     # ---- models
 
     def model(self, family: str) -> Values:
-        """Return which model it is and how it is read. On how many GPUs it runs changes none of its results."""
+        """Return a model and how it is read. The number of GPUs does not change results."""
         settings = self._config["models"][family]
         options = {key: settings[key] for key in _MODEL_OPTIONS}
         path = settings.get("path", f"{self._results}/models/{family}")
         return {"model": path, "revision": settings["revision"], "options": options}
 
     def model_files(self, family: str) -> dict[str, list[int]]:
-        """Return the files of a model that a user may replace by others, as they are now."""
+        """Return the current state of a model's files, which a user may replace."""
         settings = self._config["models"][family]
         return list_model_files(settings["path"]) if "path" in settings else {}
 
     def training(self, family: str) -> Values:
-        """Return what changes a model that the workflow trains."""
+        """Return the parameters of a model that the workflow trains."""
         settings = self._config["models"][family]
         kind, corpus = find_kind(settings), self.whole_corpus("normalization", "replacements")
         return {**settings["train"], "kind": kind, **corpus}
 
     def check(self, family: str) -> Values:
-        """Return what a model is checked for: what the study asks of it, and its files."""
+        """Return the parameters of a model's check: the study's demands, and its files."""
         settings = self._config["models"][family]
         reads_sentences = bool(self._config["seat"]["categories"]) and "embeddings" in settings["stages"]
         return {
@@ -444,31 +440,31 @@ class Settings:
             "language_codes": settings["language_codes"],
             "sentence_vector": settings["sentence_vector"] if reads_sentences else None,
             **list_questions(settings, self._config),
-            # older files in place of newer ones are other files as well
+            # notices older files in place of newer ones
             "files": self.model_files(family),
         }
 
     def tokenizer(self, family: str) -> Values:
-        """Return which tokenizer is audited, with what limits; none for a model that embeds nothing."""
+        """Return the audited tokenizer and its limits, which are empty for a model that embeds nothing."""
         embeds = "embeddings" in self._config["models"][family]["stages"]
         return {**self.model(family), "limits": self._config["embeddings"]["audit"] if embeds else {}}
 
     # ---- vectors
 
     def embedding(self, model: str) -> Values:
-        """Return what changes the vectors of a model or twin, and where it comes from."""
+        """Return the parameters of the vectors of a model or twin."""
         settings = self._study.embedded.every[model]
         own = {key: settings[key] for key in ("layer", "layers", "dtype", "pieces")}
         return {**self._weights(settings), **own, **self.select("embeddings: stored_dtype unknown")}
 
     def sentence_embedding(self, model: str) -> Values:
-        """Return what changes the vectors that a model gives to sentences; each layer is a job of its own."""
+        """Return the parameters of a model's sentence vectors, with a job per layer."""
         settings = self._study.embedded.every[model]
         own = {"layers": [settings["layer"]], "sentence_vector": settings["sentence_vector"]}
         return self.embedding(model) | own
 
     def static_reading(self, vectors: str) -> Values:
-        """Return the settings that decide which static vectors the words get."""
+        """Return the parameters of the lookup of static vectors."""
         settings, lexicon = self._config["static"], self._words.lexicon
         how = {"pooling": settings["forms"], "format": settings["vectors"][vectors]["format"]}
         return {**self._words.source, "words": [lexicon.forms, lexicon.words], **how}
@@ -476,7 +472,7 @@ class Settings:
     # ---- associations
 
     def ceat(self, model: str) -> Values:
-        """Return what changes the CEAT of a model or its twins; all of these draw as often as the model."""
+        """Return the parameters of CEAT of a model or its twins, which together draw as often as the model."""
         n_twins, asked = self._n_twins(model), self._config["associations"]["n_samples"]
         most = max(asked) if isinstance(asked, list) else asked
         return {
@@ -489,31 +485,31 @@ class Settings:
         }
 
     def seat(self, model: str) -> Values:
-        """Return what changes the SEAT of a model or twin, besides the words."""
+        """Return the parameters of SEAT of a model or twin, without the words."""
         settings = self.select("seat: categories unit average; seed")
         return {"n_twins": self._n_twins(model), "test": self._test(model), **settings}
 
     def weat(self, vectors: str) -> Values:
-        """Return what changes the WEAT of static vectors, besides the words."""
+        """Return the parameters of WEAT of static vectors, without the words."""
         source = self._config["static"]["vectors"][vectors].get("path", "the study's corpus")
         categories, settings = list(self._words.chosen["weat"]), self.select("static: forms; seed")
         return {"categories": categories, "test": self._test(), "source": source, **settings}
 
     def strength(self) -> Values:
-        """Return what changes the strength of bias that could have been found, besides words and vectors."""
+        """Return the parameters of the strength of bias, without words and vectors."""
         n_twins = {model: self._n_twins(twins) for twins, model in self._study.embedded.twin_of.items()}
         keys = "calibration: repetitions shifts; associations: repeated_words; seat: average; seed"
         return {"n_twins": n_twins, "test": self._test(), **self.select(keys)}
 
     def term_strength(self) -> Values:
-        """Return what changes the strength of log-probability bias, besides words and scores."""
+        """Return the parameters of the strength of log-probability bias, without words and scores."""
         keys = "calibration: repetitions shifts; log_probability: exchanged aggregation; seed"
         return {"test": self._test(), **self.select(keys)}
 
     def multiverse(self) -> Values:
-        """Return what of the multiverse each list of vectors is: method, model, and the choices it was made with.
+        """Return the place of each list of vectors in the multiverse: method, model and choices.
 
-        Entries of the config with the same model, such as its layers or other pieces of words, are one model there.
+        Entries of the config with the same model, such as layers or other pieces of words, are one model there.
         """
         drawn = self.select("samples: window pool")
         sources, names = dict[str, Values](), dict[str, str]()
@@ -537,7 +533,7 @@ class Settings:
     # ---- pairs and probabilities
 
     def pair_set(self, name: str) -> Values:
-        """Return what decides which pairs are in a set, the content of its file among it.
+        """Return the parameters of a set of pairs, including the digest of its file.
 
         Raises:
             InputError: the file cannot be read.
@@ -547,7 +543,7 @@ class Settings:
         return {**asked, "digest": sha256_of_file(settings["path"])}
 
     def pair_scores(self, model: str) -> Values:
-        """Return what changes the scores of pairs: of the measures only those that a model of its kind has."""
+        """Return the parameters of the scores of pairs, with the measures of the model's kind."""
         pairs, settings = self._config["pairs"], self._study.scored.every[model]
         measures = {"encoder": pairs["encoder"], "encoder-decoder": pairs["encoder_decoder"]}
         return {
@@ -559,15 +555,15 @@ class Settings:
         }
 
     def sentence_scores(self, of: str, model: str) -> Values:
-        """Return what changes the results of the sentences of `structures` or `log_probability`, besides tests."""
+        """Return the parameters of the sentences of `structures` or `log_probability`, without tests."""
         which, sentences = self._scorer(self._study.scored.every[model]), self._words.sentences
         asked = self.select(_SENTENCES[of]) | ({"sentences": sentences[of]} if sentences else {})
-        if of == "structures" and asked["aggregation"] == "raw_logits":  # is for categories
+        if of == "structures" and asked["aggregation"] == "raw_logits":  # only categories have it
             asked["aggregation"] = "log-sum-exp"
         return {"which": which, "lexicon": self._words.source, **asked}
 
     def drawing(self) -> Values:
-        """Return what changes which sentences of the corpus are drawn for S5."""
+        """Return the parameters of drawing sentences of the corpus for S5."""
         entries = self._config["corpus"]["texts"]
         texts = [entries[shard.text] for shard in self._study.texts.whole_files()]
         return {
@@ -579,14 +575,14 @@ class Settings:
         }
 
     def log_probability(self, model: str) -> Values:
-        """Return what changes the log-probability bias of categories."""
+        """Return the parameters of the log-probability bias of categories."""
         scores = self.sentence_scores("log_probability", model)
         return {**scores, "test": self._test(model), **self.select("seed")}
 
     def cached(self) -> dict[str, Values]:
-        """Return the lists of vectors and the tables of scores of the study, each with what the config says of it.
+        """Return the study's lists of vectors and tables of scores, each with its settings in the config.
 
-        Files of a model are not compared: the model need not be on this machine.
+        Files of a model are not compared, because the model need not be on this machine.
         """
         drawn = {**self.select(f"{_SAMPLED_BY}; seed"), **self._extraction}
         lists, tables = dict[str, Values](), dict[str, Values]()
@@ -609,7 +605,7 @@ class Settings:
     # ---- the page
 
     def page(self) -> Values:
-        """Return what the page says of the config, without where vectors come from and into how many files."""
+        """Return the config for the page, without the source of vectors and the number of their files."""
         corpus = self._config["corpus"]
         return {
             **self._config,
@@ -622,11 +618,11 @@ class Settings:
     # ---- parts of the above
 
     def _read(self, shards: Sequence[Shard], *keys: str) -> Values:
-        """Return what is read of a corpus, and entries of the config that decide what is found there."""
+        """Return the shards of a corpus, and entries of the config for the search."""
         return {**{key: self._extraction[key] for key in keys}, "shards": list(map(_numberless, shards))}
 
     def _weights(self, settings: Mapping[str, Any]) -> Values:
-        """Return which model it is, and of twins the seeds of their random weights; their kind changes nothing then."""
+        """Return the model, and the seeds of twins' random weights; without `kind`, which changes nothing."""
         which = self.model(settings["family"])
         del which["options"]["kind"]
         return {**which, **({"twins": settings["random_weights"]} if "random_weights" in settings else {})}
@@ -636,15 +632,15 @@ class Settings:
         return {**self._weights(settings), "dtype": settings["dtype"], "files": files}
 
     def _n_twins(self, name: str) -> int | None:
-        """Return how many twins a job measures; None of a model."""
+        """Return the number of twins in a job; None for a model."""
         twins = {**self._study.embedded.twins, **self._study.scored.twins}.get(name)
         return len(twins["random_weights"]) if twins else None
 
     def _test(self, name: str = "") -> Values:
-        """Return how the effects of a model, its twins or of vectors are tested."""
+        """Return the test settings for a model, its twins or vectors."""
         return {**self.select(_TESTED_BY), **(_OF_A_TWIN if self._n_twins(name) else {})}
 
 
 def _numberless(shard: Shard) -> Values:
-    """Return a shard without the number of its entry: which entry of the config names a file changes nothing in it."""
+    """Return a shard without the number of its entry in the config, which changes nothing in it."""
     return {**shard._asdict(), "columns": list(shard.columns), "text": 0}

@@ -1,6 +1,6 @@
 """Plan the models of a study, their random copies, and its static vectors, before anything is loaded.
 
-Vectors are asked of the models with `embeddings` in their `stages`, probabilities of those with `likelihoods`.
+Models with `embeddings` in their `stages` give vectors, models with `likelihoods` probabilities.
 """
 
 from __future__ import annotations
@@ -48,10 +48,7 @@ class MeasuredModels:
 
     @property
     def masked(self) -> MeasuredModels:
-        """Return those with a mask.
-
-        A model of the hub of unknown kind counts as one; `check_model` refuses it if it has no mask.
-        """
+        """Return the models with a mask, and hub models of unknown kind, which `check_model` refuses without a mask."""
         models, twins = (
             {name: each for name, each in part.items() if has_mask(each)} for part in (self.models, self.twins)
         )
@@ -59,11 +56,11 @@ class MeasuredModels:
 
     @property
     def jobs(self) -> list[str]:
-        """Return the models and entries of random copies that jobs of their own measure."""
+        """Return the models and entries of random copies that have a job."""
         return [*self.models, *([] if self.are_joined else self.twins)]
 
     def job_of(self, model: str) -> list[str]:
-        """Return what the job of a model measures: the model, and its random copies where they go together."""
+        """Return the entries that a model's job measures: the model, and its random copies if they are joined."""
         return [model, f"{model}{TWIN_ENDING}"] if self.are_joined else [model]
 
     def paths(self, *patterns: str) -> list[str]:
@@ -106,13 +103,13 @@ def plan_embedded(config: Mapping[str, Any], *, are_joined: bool) -> MeasuredMod
 
 
 def plan_scored(config: Mapping[str, Any]) -> MeasuredModels:
-    """Return the models that are asked for probabilities, each once: whatever its layers, it has one vocabulary head.
+    """Return the models that give probabilities, each once, because its layers share one vocabulary head.
 
     Returns:
         Each entry has its model's settings without `layer`, and `family`, the model's own name.
 
     Raises:
-        InputError: the study asks for probabilities, and no model can give them.
+        InputError: the study asks for probabilities that no model can give.
     """
     scored = {
         family: {**{key: value for key, value in settings.items() if key != "layer"}, "family": family}
@@ -127,8 +124,8 @@ def plan_scored(config: Mapping[str, Any]) -> MeasuredModels:
     ):
         if asked and not able:
             raise InputError(
-                f"`{key}`: the study has no {what} with likelihoods among its `stages`. Write `stages: [likelihoods,"
-                f" embeddings]` under one, add one under `models`, or leave `{key}` empty."
+                f"`{key}`: the study has no {what} with likelihoods in its `stages`. Write `stages: [likelihoods,"
+                f" embeddings]` under a model, add one under `models`, or leave `{key}` empty."
             )
     return _add_twins(scored, config, are_joined=True)
 
@@ -148,26 +145,26 @@ def _add_twins(models: Models, config: Mapping[str, Any], *, are_joined: bool) -
         name, number = f"{model}{TWIN_ENDING}", settings.get("random_twins", config["associations"]["random_twins"])
         if number and name in taken:
             raise InputError(
-                f"the twins of {model!r} with random weights (associations.random_twins) would be called {name!r},"
-                f" which is the name of another model. Rename one of them, or write associations: {{random_twins: 0}}."
+                f"the random twins of {model!r} would be called {name!r}, like another model. Rename one of them,"
+                " or write associations: {random_twins: 0}."
             )
         if number:
             names = ("models", "random weights", settings["family"])
-            # halved, each fits into every column and file
+            # halved, they fit into every column and file
             seeds = [seed_of(config["seed"], *names, twin) >> 1 for twin in range(number)]
             twins[name] = {**settings, "twin_of": model, "random_weights": seeds}
     return MeasuredModels(models, twins, are_joined and len(twins) == len(models))
 
 
 def list_questions(settings: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return what a study asks of one of its models, for `prasanga.models.check_model`.
+    """Return the demands of a study on one of its models, for `prasanga.models.check_model`.
 
-    A model of unknown kind is asked for all that a model of any kind would be, so that a decoder of the hub is refused
-    before anything runs if the study asks for log-probability bias.
+    A model of unknown kind must meet the demands on all kinds, so a decoder of the hub is refused before anything runs
+    if the study asks for log-probability bias.
 
     Returns:
-        `stages`, without likelihoods if the study asks for none that such a model can give; `kinds`, of which one must
-        be the model's; `masked`, the kinds of model that are asked to hide words.
+        `stages`, without likelihoods if the study asks for none that such a model can give; `kinds`, the allowed kinds;
+        `masked`, the kinds of model that must hide words.
     """
     pairs, asked, stages = config["pairs"], config["log_probability"], list(settings["stages"])
     words = bool(asked["traits"] or asked["categories"]) and has_mask(settings)
@@ -182,19 +179,19 @@ def list_questions(settings: Mapping[str, Any], config: Mapping[str, Any]) -> di
 
 
 def has_mask(settings: Mapping[str, Any]) -> bool:
-    """Return whether a model has a mask, as far as it can be told without loading anything."""
+    """Return whether a model has a mask, as far as it is known without loading anything."""
     return find_kind(settings) in _MASKED
 
 
 def find_kind(settings: Mapping[str, Any]) -> str:
-    """Return the kind of a model as far as it can be told without loading anything.
+    """Return the kind of a model as far as it is known without loading anything.
 
     Args:
         settings: of the model, from `models` of the config.
 
     Returns:
-        `encoder`, `decoder` or `encoder-decoder`, if the config or the model's own config.json says so; `auto` if
-        neither does, as for a model of the hub whose `kind` is not written down.
+        `encoder`, `decoder` or `encoder-decoder`, from the config or the model's own config.json; else `auto`, as for a
+        model of the hub without `kind`.
     """
     if settings["kind"] != "auto":
         return str(settings["kind"])
@@ -207,31 +204,31 @@ def find_kind(settings: Mapping[str, Any]) -> str:
 
 
 def require_folder(name: str, path: str) -> None:
-    """Refuse the path of a model that cannot be a name on the hub and leads to no folder."""
+    """Refuse the path of a model that is neither a folder nor a possible name on the hub."""
     is_folder = path.startswith(("/", ".", "~")) or path.endswith("/") or path.count("/") > 1
     if is_folder and not Path(path).is_dir():
         raise InputError(
-            f"`models.{name}.path` is {path!r}, but there is no folder {Path(path).absolute()}. Write the path of a"
-            " folder with config.json, weights and tokenizer.json, or the name of a model on the hub (owner/name)."
+            f"`models.{name}.path` is {path!r}, but there is no folder {Path(path).absolute()}. Write a folder with"
+            " config.json, weights and tokenizer.json, or the name of a model on the hub (owner/name)."
         )
 
 
 def require_file(key: str, path: str, what: str) -> None:
-    """Refuse a path of the config that leads to no file."""
+    """Refuse a path of the config without a file."""
     if not Path(path).is_file():
         raise InputError(f"`{key}.path` is {path!r}, but there is no such file. Write the path of {what}.")
 
 
 def list_model_files(path: str | Path) -> dict[str, list[int]]:
-    """Return what can be seen of a model's files without reading them.
+    """Return sizes and times of a model's files.
 
-    Snakemake compares times with those of its outputs, which says nothing about a file that was replaced by an older
-    one; these notes show every change.
+    Snakemake compares times with its outputs' times, which misses a replacement by an older file; these notes show
+    every change.
 
     Returns:
-        Bytes and time of the last change (nanoseconds since 1970) of each file in the folder and in those of
-        modules for sentences (1_Pooling), by path; links are followed. Empty if there is no such folder, as for a model
-        of the hub.
+        Bytes and time of the last change (nanoseconds since 1970) of each file in the folder and in its folders of
+        sentence modules (1_Pooling), by path; links are followed. Empty without such a folder, as for a model of the
+        hub.
     """
     folder = Path(path)
     files = sorted(file for pattern in ("*", "[0-9]_*/*") for file in folder.glob(pattern) if file.is_file())
@@ -245,16 +242,16 @@ _LIBRARIES, _PACKAGED, _UNKNOWN = 1500, 3000, 16000
 def estimate_memory(settings: Mapping[str, Any]) -> int:
     """Return the megabytes (10^6 bytes) of the node's memory for one job of a model.
 
-    Weights are never there twice. But files in half precision take twice their bytes where a model runs in float32.
-    Over several GPUs, weights go straight to these, one matrix after the other, and each GPU may have a process.
+    Memory has weights only once, but in float32 they take twice the bytes of files in half precision. Over several
+    GPUs, weights go straight to the GPUs, one matrix after the other, and each GPU may have a process.
 
     Args:
         settings: of the model, from `models` of the config.
 
     Returns:
-        What the libraries need, and twice the bytes of the weights for a folder, or with several GPUs the libraries
-        once more for each and the largest of its files; the libraries alone for a model that the workflow trains, 3000
-        for one of a package; 16000 for a model of the hub, whose size is not known while planning.
+        For a folder, the libraries and twice the bytes of the weights, or with several GPUs the libraries once for each
+        and the largest file; only the libraries for a model that the workflow trains; 3000 for a packaged model; 16000
+        for a model of the hub, whose size is unknown while planning.
     """
     if "path" not in settings:
         return _LIBRARIES if "train" in settings else _PACKAGED
@@ -267,23 +264,23 @@ def estimate_memory(settings: Mapping[str, Any]) -> int:
 
 
 # --------------------
-# Static vectors: where each comes from, and what its training is given.
+# Static vectors: their files, and the options of their training.
 
 
 EPOCHS: Mapping[str, int] = {"word2vec": 5, "glove": 25}
-"""Passes of a training that does not say how many: gensim's number; half of the least that GloVe's authors took."""
+"""Default passes of a training: gensim's number; half of the lowest number of GloVe's authors."""
 
 
 def find_vectors(vectors: Mapping[str, Any], results: str, *, cached: bool) -> dict[str, str]:
-    """Return the files that static vectors are read from, by name; vectors that the workflow trains are left out.
+    """Return the files of static vectors, by name, without vectors that the workflow trains.
 
     Args:
         vectors: `static.vectors` of the config.
         results: the folder of the study's results.
-        cached: whether earlier results may replace a file that is absent, if they were made from a file of that path.
+        cached: whether earlier results may replace a missing file, if they were made from that path.
 
     Raises:
-        InputError: a file is absent.
+        InputError: a file is missing.
     """
     files = {name: str(settings["path"]) for name, settings in sorted(vectors.items()) if "path" in settings}
     absent = {name for name, path in files.items() if cached and not Path(path).is_file()}
@@ -295,7 +292,7 @@ def find_vectors(vectors: Mapping[str, Any], results: str, *, cached: bool) -> d
 
 
 def complete_training(train: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a training (`static.vectors.<name>.train`), with the passes that suit its method."""
+    """Return the options of a training (`static.vectors.<name>.train`), with the default passes of its method."""
     epochs = EPOCHS[train["method"]] if train["epochs"] is None else train["epochs"]
     # GloVe trains in one thread
     options = {key: train[key] for key in sorted(train) if key != "workers" or train["method"] != "glove"}

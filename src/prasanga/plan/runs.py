@@ -1,4 +1,4 @@
-"""Answer the questions of rules about a run: its targets, the needs of its jobs, its config, and its products."""
+"""Answer the rules' questions about a run: its targets, the resources of its jobs, its config, and its results."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ _WITH_VECTORS = re.compile(r"results/([a-z]{2,3}(-\w+)*/)?(samples|embeddings|li
 
 
 def asks_only_for(target: str, arguments: Sequence[str], targets: Callable[[], Collection[str]]) -> bool:
-    """Return whether a run is for a target, or files in the report's folder of that name, and for nothing else.
+    """Return whether a run is only for a target, or for files in the report's folder of that name.
 
     Args:
         target: `figures`.
         arguments: on Snakemake's command line.
-        targets: those among them; the parser that knows them is slow to make, and asked only if it may matter.
+        targets: gives the targets among them; its parser is slow to make, and called only if necessary.
     """
     mentioned = any(target in argument for argument in arguments)
     drawn = re.compile(rf"{target}$|results/([\w-]+/)?report/{target}/")
@@ -60,29 +60,29 @@ def asks_only_for(target: str, arguments: Sequence[str], targets: Callable[[], C
 
 
 def vectors_at_hand(config: Mapping[str, Any], results: str) -> bool:
-    """Return whether statistics are to be made from cached vectors, and there are any."""
+    """Return whether the study uses cached vectors, and has some."""
     return config["embeddings"]["source"] == "cached" and any(Path(results, "embeddings").glob("*/*.json"))
 
 
 def name_in(names: Iterable[str]) -> str:
-    """Return a pattern of these names and no other."""
+    """Return a pattern of exactly these names."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 class Machine(NamedTuple):
-    """What jobs that run a model ask for: functions of a job's wildcards."""
+    """The resources of jobs that run a model: functions of a job's wildcards."""
 
     threads: Callable[[Any], int]
     resources: dict[str, Callable[..., int]]
 
 
 def machine_for(models: Mapping[str, Mapping[str, Any]], cores: int, *, on_cpu: bool) -> Machine:
-    """Return what jobs ask of a machine or a cluster that run one of some models.
+    """Return the resources of jobs that run one of these models.
 
     Args:
         models: the settings of each.
-        cores: of a job without a GPU; with one, two are enough.
-        on_cpu: whether no job has a GPU, whatever it asks for.
+        cores: of a job without a GPU; a job with a GPU has two.
+        on_cpu: whether no job gets a GPU.
     """
 
     def gpus(wildcards: Any) -> int:
@@ -99,7 +99,7 @@ def machine_for(models: Mapping[str, Mapping[str, Any]], cores: int, *, on_cpu: 
 
 
 def keep_vectors(outputs: Iterable[str]) -> bool:
-    """Return whether vectors or scores are kept of what jobs with these outputs do, or of what others do after them."""
+    """Return whether jobs with these outputs, or later jobs, store vectors or scores."""
     return any(map(_WITH_VECTORS.match, outputs))
 
 
@@ -111,63 +111,59 @@ _DRAWN_ONLY = re.compile(
     r"|corpus\.(root|shard_megabytes)|embeddings\.(source|audit|buckets|shard_size)"
     r"|(pairs|log_probability)\.buckets|lexicon\.(candidates|top)|sentences\.concordance|models\..+\.(cards|kind))(\.|$)|languages$)"
 )
-"""What may be another in figures than in the results: it changes no number, or only where numbers come from."""
+"""Keys that figures may change: they change no number, or only the source of numbers."""
 
 
 def begin_config(config: Mapping[str, Any]) -> None:
-    """Note at the start of a run the complete config that it makes results with."""
+    """Note at the start of a run its complete config."""
     head, before = _read_kept()
     _keep(_MIXED if head == _MIXED or (before and _name_differing(before, config)) else _BEGUN, config)
 
 
 def finish_config() -> None:
-    """Note at the end of a run that it has made all results with its config."""
+    """Note at the end of a run that all results have its config."""
     if config := _read_kept()[1]:
         _keep(_FINISHED, config)
 
 
 def require_config_of_results(config: Mapping[str, Any]) -> None:
-    """Refuse to draw results under a config that did not make them.
-
-    What changes nothing but the drawing (titles, `report`, `comparison`) may differ.
+    """Refuse to draw results under a config that did not make them; `_DRAWN_ONLY` keys may differ.
 
     Raises:
-        InputError: with what differs, and what to do.
+        InputError: with the differences, and what to do.
     """
     head, made = _read_kept()
     if head == _MIXED:
         raise InputError(
-            f"results/ may have tables of two configs: a run with another config than before began and did not end"
-            f" ({_KEPT}). Run the study to its end first."
+            f"results/ may mix two configs: a run with a changed config did not end ({_KEPT}). Run it first."
         )
     if differing := _name_differing(made, config):
         raise InputError(
-            f"results/ was made with another config than this one: {differing}. To draw the results as they were"
-            f" made: `prasanga figures`, or `snakemake figures --configfile {_KEPT}`. To have results of this config,"
-            " run it first, best in a folder of its own."
+            f"results/ was made with another config: {differing}. To draw them with that config, type `prasanga"
+            f" figures`, or `snakemake figures --configfile {_KEPT}`. For results of this config, run it."
         )
 
 
 def list_unnoticed_changes(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a run makes of results that came without Snakemake's notes: changes are not noticed."""
+    """Yield a warning for results without Snakemake's notes, because a run does not notice changes."""
     if _came_alone():
         differing = _name_differing(_read_kept()[1], config)
-        made = f"results/ was made with another config than this one: {differing}. " if differing else ""
+        made = f"results/ was made with another config: {differing}. " if differing else ""
         yield (
-            f"{made}results/ came without the folder .snakemake of its run. So a run goes by the times of files: it"
-            " makes what is missing or older than its inputs, and notices no change of config or code. Vectors and"
-            f" scores in the store are used again.{_DRAW} To make everything again, type `prasanga run -- --forceall`."
+            f"{made}results/ came without the folder .snakemake of its run. So a run compares only times of files: it"
+            " makes missing or older files, and does not notice changes of config or code. It uses stored vectors and"
+            f" scores again.{_DRAW} To make everything again, type `prasanga run -- --forceall`."
         )
 
 
 def _came_alone() -> bool:
-    """Return whether results are here on which Snakemake has no notes, except perhaps on the page."""
+    """Return whether there are results without Snakemake's notes, except on the page."""
     names = (note.name for note in Path(".snakemake/metadata").glob("*"))
     return (SUMMARY.is_file() or _KEPT.is_file()) and all(name.startswith(_NOTES_ON_PAGE) for name in names)
 
 
 def _read_kept() -> tuple[str, dict[str, Any]]:
-    """Return the first line of the config that is kept with the results, and the config; empty if none is kept."""
+    """Return the first line of the config with the results, and the config; both may be empty."""
     return (_KEPT.read_text(encoding="utf-8").partition("\n")[0], read_config(_KEPT)) if _KEPT.is_file() else ("", {})
 
 
@@ -177,7 +173,7 @@ def _keep(head: str, config: Mapping[str, Any]) -> None:
 
 
 def _name_differing(made: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """Return which settings that decide about numbers differ, with both values; "" if none does, or none was kept."""
+    """Return the settings for numbers that differ, with both values; may be empty."""
     there, here = _select_deciding(made), _select_deciding(config)
     keys = [key for key in there | here if there.get(key) != here.get(key)] if made else []
     shown = [f"{key} ({_shorten(there.get(key))} there, {_shorten(here.get(key))} here)" for key in keys[:3]]
@@ -185,7 +181,7 @@ def _name_differing(made: Mapping[str, Any], config: Mapping[str, Any]) -> str:
 
 
 def _select_deciding(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that decide about numbers by their paths; the names of models, pairs and vectors first."""
+    """Return the settings that change numbers, by path; the names of models, pairs and vectors come first."""
     named = {"models": config, "pairs.sets": config.get("pairs", {}), "static.vectors": config.get("static", {})}
     names = {key: sorted(section.get(key.rpartition(".")[2], ())) for key, section in named.items()}
     return names | {name: value for name, value in _list_leaves(config) if not _DRAWN_ONLY.match(name)}
@@ -206,27 +202,26 @@ def _shorten(value: Any) -> str:
 
 
 def require_results(files: Files) -> None:
-    """Refuse to draw figures where there is nothing to draw from.
+    """Refuse to draw figures without results.
 
     Raises:
-        InputError: with the first results that are missing, and what to do.
+        InputError: with the first missing results, and what to do.
     """
     if not files.results:
         raise InputError(
-            "`figures` draws from results that are there, and there are none of this study: no"
-            f" {' or '.join(list(files.finished().values())[:3]) or 'method in the config'}. Run the study first, or"
-            " bring the folder results/ of a finished run here. With cached vectors alone write `embeddings: {source:"
-            " cached}`."
+            "`figures` needs results, and this study has no"
+            f" {' or '.join(list(files.finished().values())[:3]) or 'method in the config'}. Run the study, or bring"
+            " the folder results/ of a finished run. With only cached vectors, write `embeddings: {source: cached}`."
         )
 
 
-# ---- what can be seen of inputs before a job runs
+# ---- inputs, checked before a job runs
 
 
 def require_inputs(study: StudyPlan, settings: Settings) -> None:
-    """Refuse a study whose texts, models or pairs cannot be used, as far as a plan can see it.
+    """Refuse a study with unusable texts, models or pairs.
 
-    It sees the first record of up to `MOST_SAMPLED` files of texts, the files of models with the names of their
+    A plan checks the first record of up to `MOST_SAMPLED` files of texts, the files of models with the names of their
     weights, the beginnings of files of vectors, and all pairs.
 
     Raises:
@@ -240,7 +235,7 @@ def require_inputs(study: StudyPlan, settings: Settings) -> None:
     faults = find_faults(study.texts.sampled_files(), study.config["corpus"]["errors"])
     looks: list[Callable[[], object]] = []
     for name, model in study.config["models"].items():
-        if not model.get("path"):  # a job makes it, or makes it again
+        if not model.get("path"):  # a job makes it
             continue
         asked = settings.check(name)
         which = {"stages": asked["stages"], "sentence_vector": asked["sentence_vector"]}
@@ -260,7 +255,7 @@ def require_inputs(study: StudyPlan, settings: Settings) -> None:
 
 
 def _look_into_pairs(study: StudyPlan) -> Iterator[dict[str, Any]]:
-    """Yield, for each set of pairs, how many it has, and its mistakes."""
+    """Yield the number of pairs and the mistakes of each set."""
     for pairs in study.sets.values():
         given = [pairs["path"], pairs["languages"], pairs["layout"], study.config["language"]]
         yield recall(_read_pairs, given, given[:1])
@@ -279,14 +274,14 @@ def _read_pairs(path: str, languages: Sequence[str] | None, layout: str, spoken:
 
 
 def require_cached(files: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse to begin if cached vectors or scores are missing, or are others than the config asks for.
+    """Refuse to begin if cached vectors or scores are missing, or do not fit the config.
 
     Args:
-        files: lists of vectors and tables of scores, each with what the config says of it. A setting of which the file
-            or the config says nothing, and `auto`, are not compared.
+        files: lists of vectors and tables of scores, each with its settings in the config. A setting that the file or
+            the config lacks, and `auto`, are not compared.
 
     Raises:
-        InputError: the first of them, how many there are, and what to do.
+        InputError: the first misfit, their number, and what to do.
     """
     problems = list(filter(None, starmap(_find_misfit, files.items())))
     if problems:
@@ -315,11 +310,11 @@ def _find_misfit(path: str, asked: Mapping[str, Any]) -> str:
 
 
 def _write_setting(value: Any) -> str:
-    """Return a setting as text; shipped files are called as the config calls them."""
+    """Return a setting as text; shipped files have their names in the config."""
     return NAMED.sub(lambda path: named(path[0]), json.dumps(value, ensure_ascii=False))
 
 
-# ---- what models read at most
+# ---- the most that models read
 
 
 _PACKAGED_WIDTHS = {"multilingual-e5-small": 384, "smollm2-135m-instruct": 576}
@@ -330,11 +325,11 @@ _BYTES_PER_VALUE = 2
 _WITHOUT_CONTEXTS = re.compile(
     r"results/([a-z]{2,3}(-\w+)*/)?((associations/|report/comparison_)(seat|weat)\b|(likelihoods|pairs)/)"
 )
-"""Targets that no context of a corpus is read for."""
+"""Targets that need no context of a corpus."""
 
 
 def count_texts(study: StudyPlan, targets: Sequence[str] = ()) -> Iterator[str]:
-    """Yield a sentence for each model: the texts and pairs that it and its random copies read at most, and megabytes.
+    """Yield a sentence per model: the most texts and pairs that it and its random copies read, and megabytes.
 
     Args:
         study: planned, in its folder.
@@ -361,7 +356,7 @@ def count_texts(study: StudyPlan, targets: Sequence[str] = ()) -> Iterator[str]:
 
 
 def _find_width(name: str, settings: Mapping[str, Any], results: str) -> int:
-    """Return the width of a model's vectors; 0 if it is not known before the model is checked."""
+    """Return the width of a model's vectors; 0 if only the check of the model will know it."""
     if "train" in settings:
         return int(settings["train"]["hidden_size"])
     if settings.get("package") in _PACKAGED_WIDTHS:
@@ -373,16 +368,15 @@ def _find_width(name: str, settings: Mapping[str, Any], results: str) -> int:
     return 0
 
 
-# ---- what more words and contexts would show
+# ---- the value of more words and contexts
 
 _WORDS, _CONTEXTS = (8, 13, 25, 50), (4, 24, 100, 1200)
 
 
 def tabulate_shifts(study: StudyPlan) -> Iterator[str]:
-    """Yield the lines of a table of what more words or contexts would show, by the components of variance of CEAT.
+    """Yield the lines of a table of the shift that more words or contexts would find, from CEAT's variance components.
 
-    There are none before a study in this folder has them. Components are of single words, so that categories with pairs
-    or clusters are left out.
+    It needs results in this folder. Components are of single words, so categories with pairs or clusters are left out.
     """
     path = Path(study.results, "associations/ceat.parquet")
     if not path.exists():
@@ -415,11 +409,11 @@ def tabulate_shifts(study: StudyPlan) -> Iterator[str]:
         yield f"{n:>5}" + "".join(f"{median(each):>8.2f}" if each else f"{'none':>8}" for each in known)
 
 
-# ---- what pairs can show
+# ---- the smallest p of pairs
 
 
 def name_unreachable(study: StudyPlan) -> Iterator[str]:
-    """Yield a sentence for matched categories that have too few pairs for a finding among the tests of the study.
+    """Yield a sentence for matched categories with too few pairs for a finding among the study's tests.
 
     n pairs can be exchanged in 2^n ways, so their smallest two-sided p is 2 / 2^n. Holm's method (1979) multiplies it
     by the number of tests whose p is not smaller, so other findings may make it small enough.
@@ -433,7 +427,7 @@ def name_unreachable(study: StudyPlan) -> Iterator[str]:
         for method in FAMILY
         for _ in study.find_measured(method)[0]
         for name, category in study.words.chosen[method.name].items()
-        if not category["targets"][0].get("as_published")  # which are no tests of findings
+        if not category["targets"][0].get("as_published")  # not a test of a finding
     ]
     for least in sorted({p for _, p in tests if p * len(tests) > ALPHA}, reverse=True):
         names = ", ".join(dict.fromkeys(name for name, p in tests if p == least))
@@ -445,7 +439,7 @@ def name_unreachable(study: StudyPlan) -> Iterator[str]:
 
 
 def _smallest_p(category: Mapping[str, Any], alternative: str) -> float:
-    """Return the smallest p that the pairs of a category allow, of both sides the larger one; 0 without pairs."""
+    """Return the smallest p that the pairs of a category allow, the larger of both sides; 0 without pairs."""
     matched = category.get("matched")
     sides = [category[role][0] for role in ("targets", "attributes") if matched in (role, "both")]
     units = (len({side.get("clusters", {}).get(word, (word,)) for word in side["stimuli"]}) for side in sides)
@@ -453,7 +447,7 @@ def _smallest_p(category: Mapping[str, Any], alternative: str) -> float:
 
 
 # --------------------
-# What the rules do with objects of Snakemake: messages, targets, checkpoints, fingerprints.
+# The rules' use of Snakemake objects: messages, targets, checkpoints, fingerprints.
 
 
 def call_readably(
@@ -462,9 +456,9 @@ def call_readably(
     """Call a function; any error ends the run with a sentence, before a job runs with exit status 2.
 
     Args:
-        error: what Snakemake reports as a message, for the jobs of a run.
-        is_main: whether this is the run itself, and no job of it.
-        language: that is planned, in a study of several; "" in others.
+        error: the exception that Snakemake reports as a message, for the jobs of a run.
+        is_main: whether this is the run itself, not a job.
+        language: of the plan, in a study of several languages; else "".
         function: to call with `arguments`.
         arguments: of the function.
     """
@@ -481,10 +475,10 @@ def call_readably(
 
 @cache
 def read_arguments(make_parser: Callable[[], Any]) -> Any:
-    """Return what Snakemake is asked for, by its parser; the rules are read before it says so itself.
+    """Return Snakemake's arguments, by its parser, because the rules are read before Snakemake provides them.
 
     Args:
-        make_parser: makes the parser, which takes a while.
+        make_parser: makes the parser, which takes time.
     """
     try:
         return make_parser().parse_known_args(sys.argv[1:])[0]
@@ -493,10 +487,10 @@ def read_arguments(make_parser: Callable[[], Any]) -> Any:
 
 
 class Checkpoints:
-    """Inputs that are known, or may be looked at, once a checkpoint is done."""
+    """Inputs that are known once a checkpoint is done."""
 
     def __init__(self, checkpoints: Any, incomplete: type[Exception]) -> None:
-        """Take what Snakemake offers: its checkpoints, and the exception of one that is not done."""
+        """Take Snakemake's checkpoints, and its exception for an unfinished one."""
         self._checkpoints = checkpoints
 
         @cache
@@ -507,8 +501,8 @@ class Checkpoints:
                 return error
             return None
 
-        # Snakemake looks through all lengths and buckets for the answer, which depends on the outputs of checkpoints
-        # that are known by then. There are only ever more of these, so their number is enough.
+        # Snakemake searches all lengths and buckets for the answer, which depends on the known outputs of checkpoints.
+        # Their number only grows, so it is a sufficient key.
         self._undrawn = undrawn
 
     def once_drawn(self, path: str) -> str:
@@ -518,7 +512,7 @@ class Checkpoints:
         return path
 
     def wait_for_check(self, models: Mapping[str, Mapping[str, Any]]) -> Callable[[Any], str]:
-        """Return an input function: it waits for the check of a job's model, and returns its report.
+        """Return an input function that waits for the check of a job's model, and returns its report.
 
         Args:
             models: settings by the name of the model.
@@ -532,9 +526,9 @@ class Checkpoints:
 
 
 def attach_fingerprints(workflow: Any, installation: Path) -> None:
-    """Give each rule the fingerprint of its script's code as a parameter, unless it has a version constant instead.
+    """Give each rule the fingerprint of its script's code as a parameter, unless it has a version constant.
 
-    Scripts of a workflow that includes this one are left alone.
+    Scripts of a workflow that includes this one are ignored.
     """
     scripts = {}
     for rule in workflow.rules:
