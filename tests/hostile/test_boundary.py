@@ -177,12 +177,8 @@ def test_in_an_old_locale_names_in_bangla_are_read(tmp_path: Path) -> None:
     assert done.stderr.decode().startswith(f"{tmp_path}/মডেল/results/report/index.html: there is no page yet")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [("a\ud800", "no summary of a study can be read"), ("x" * 10**6, "a text of 1,000,000 characters")],
-)
-def test_texts_of_a_summary_that_cannot_be_shown(tmp_path: Path, project_root: Path, text: str, said: str) -> None:
+def test_a_summary_with_half_of_a_character_is_refused(tmp_path: Path, project_root: Path) -> None:
     summary = json.loads((project_root / "docs/examples/demo.json").read_text(encoding="utf-8"))
-    (tmp_path / "a.json").write_text(json.dumps({**summary, "study": text}), encoding="utf-8")
-    with pytest.raises(InputError, match=said):
+    (tmp_path / "a.json").write_text(json.dumps({**summary, "study": "a\ud800"}), encoding="utf-8")
+    with pytest.raises(InputError, match="not a readable summary of a study"):
         read_summary(tmp_path / "a.json")

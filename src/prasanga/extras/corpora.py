@@ -1,12 +1,12 @@
-"""What a study gives back of its corpus: candidate words by their frequency, and the sampled contexts as a data set.
+"""Products of a study's corpus: candidate words by their frequency, and the sampled contexts as a data set.
 
 Candidates become word sets as IndiBias chose its names: the most frequent of many first names (Sahoo et al. 2024,
 section 5.1). The result has the layout of a word set. A user copies it to the stimuli; a study never changes its words
 by itself.
 
 The data set is a CSV in the layout of the authors' release: the first two columns, `word` and `sentence`, are read by
-`format: extracted`. Only texts with a licence are released: the user knows the terms of a text, the program does not.
-The pages written with the CSV name what was left out.
+`format: extracted`. Only texts with a license in the config are released, because the program does not know their
+terms. The pages with the CSV list the omitted texts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from prasanga.lexicon.model import read_yaml
 from prasanga.schema import COLUMNS, TABLES
 
 COUNT_SCHEMA = TABLES["candidate_counts"].arrow(nullable=())
-"""One row per stimulus found, sorted: its occurrences in all forms, and the sentences that contain them."""
+"""One row per stimulus in the corpus, sorted: its occurrences in all forms, and their sentences."""
 
 RANKING_COLUMNS = TABLES["candidates"].names
 RELEASE_COLUMNS = TABLES["released_sentences"].names
@@ -44,7 +44,7 @@ _READ = ("occurrence_id", "context_id", "stimulus", "form", "language", "text", 
 
 
 class Candidates(NamedTuple):
-    """A set of candidate words: its name, its gloss, and the entry of each word as its file has it."""
+    """A set of candidate words: its name, its gloss, and the unchanged entry of each word."""
 
     name: str
     gloss: str
@@ -68,7 +68,7 @@ def read_candidates(folder: str | Path, normalization: str | None = None) -> lis
     paths = [path for path in sorted(folder.glob("*.yaml")) if path.name != CATEGORIES_FILE]
     if not paths:
         raise InputError(
-            f"{folder}: no folder with candidate word sets (*.yaml). Write one under `lexicon.candidates`, such as"
+            f"{folder}: no candidate word sets (*.yaml). Write a folder with some under `lexicon.candidates`, such as"
             " resources/candidates/bn, or null."
         )
     language = read_yaml(folder / CATEGORIES_FILE).text("language")
@@ -159,7 +159,7 @@ class Text(NamedTuple):
     Attributes:
         files: the pattern of its files.
         title: its name in the release.
-        licence: the terms under which it may be passed on; a text without them is not released.
+        licence: the terms for passing it on; a text without them is not released.
         supplement: whether it was read only for words with too few contexts in the other texts.
     """
 
@@ -184,7 +184,7 @@ def sampled_occurrences(paths: Iterable[str | Path]) -> set[str]:
 def write_release(
     path: str | Path, tables: Sequence[tuple[str | Path, Text]], occurrences: set[str]
 ) -> dict[Text, TextTally]:
-    """Write the CSV (`RELEASE_COLUMNS`) and return what was sampled from each text.
+    """Write the CSV (`RELEASE_COLUMNS`) and return the sampled contexts and words of each text.
 
     One row per stimulus and context: if two lengths use different places of one context, the first place counts. The
     CSV is UTF-8, with a header, commas, line feeds, and every text in quotation marks.
@@ -211,18 +211,18 @@ def write_release(
     if not any(map(len, released)):
         names = "; ".join(f"{text.title!r} ({tally.contexts} sentences)" for text, tally in tallies.items())
         raise InputError(
-            f"There is nothing to release, as no sentence of a text with a licence was sampled: {names}. Where terms"
-            " allow it, write them into the config beside the `files` of a text: `licence: CC BY-SA 4.0`."
+            f"There is nothing to release: no sampled text has a license: {names}. If its terms allow it,"
+            " write `licence: CC BY-SA 4.0` next to the `files` of a text in the config."
         )
     with replacing(path) as temporary:
         pl.concat(released).write_csv(temporary, quote_style="non_numeric")
     for text, tally in _split_by_licence(tallies)["left_out"]:
-        logger.warning("%s: no licence in the config; %d sentence(s) are left out.", text.title, tally.contexts)
+        logger.warning("%s: no license in the config; %d sentence(s) are left out.", text.title, tally.contexts)
     return tallies
 
 
 def sources_page(tallies: Mapping[Text, TextTally], *, made: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-    """Return the page SOURCES.md: texts, licences, what was left out, and how the sentences were made.
+    """Return the page SOURCES.md: texts, licenses, omissions, and the making of the sentences.
 
     Args:
         tallies: from `write_release`.
@@ -235,7 +235,7 @@ def sources_page(tallies: Mapping[Text, TextTally], *, made: Mapping[str, str], 
 
 
 def datasheet(title: str, tallies: Mapping[Text, TextTally]) -> str:
-    """Return the page README.md: what the data set is, its columns, its purpose and its limits."""
+    """Return the page README.md: the data set, its columns, purpose and limits."""
     meanings = {name: COLUMNS[name].meaning for name in RELEASE_COLUMNS}
     return render_template("datasheet.md.j2", **_split_by_licence(tallies), title=title, columns=meanings)
 

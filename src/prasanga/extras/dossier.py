@@ -1,10 +1,10 @@
-"""A dossier of a paper: each number that it prints, ours, the interval, why they differ, and which claims hold.
+"""A dossier of a paper: each printed number, ours, the interval, reasons for differences, and which claims hold.
 
-What the papers say about their numbers is judged by one rule per sentence, by printed numbers and by measured ones. The
-sentences and their rules are data, `resources/published/claims.yaml`; its head says what a rule can have. A claim
-compares two sides, pair by pair, and says how many pairs must come out as the sentence has it. A pair is decided if the
-interval of its difference is on one side of the rule's limit (from two intervals by MOVER: Zou and Donner 2008). A pair
-without a number, or with an interval that covers the limit, is open.
+Sentences of the papers about their numbers are judged by one rule each, with printed and with measured numbers. The
+sentences and their rules are data, `resources/published/claims.yaml`; its head explains the rules. A claim compares two
+sides, pair by pair, and says how many pairs must agree with the sentence. A pair is decided if the interval of its
+difference is on one side of the rule's limit (from two intervals by MOVER: Zou and Donner 2008). A pair without a
+number, or with an interval that covers the limit, is open.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ DOSSIER_SCHEMA = {
         *("verdict", "reasons", "doubt", "note"),
     )
 }
-"""Columns of `dossier.csv`. `model` is ours; `reasons` has names of `_find_reasons`, with
-semicolons between; the template has them in words, in its order."""
+"""Columns of `dossier.csv`. `model` is ours; `reasons` has names of `_find_reasons`, with semicolons between; the template
+explains them."""
 
 _CELL = ("table", "method", "category", "language", "published_model", "sample_mode", "segment_length")
 _OURS = (
@@ -58,20 +58,20 @@ CLAIMS_SCHEMA = dict.fromkeys(("id", "place", "says", "by_the_paper", "printed",
 _JUDGED = ("method", "table", "category", "language", "model", "sample_mode", "segment_length")
 _KEYS = (*_JUDGED, "polarity", "quantity", "structure", "trait")
 _NUMBERS = ("x", "x_low", "x_high")
-_UNREADABLE = "marks-lost"  # a missing mark of these cells says nothing
+_UNREADABLE = "marks-lost"  # a missing mark in these cells has no meaning
 _SHOWN = 6
 
 Tables = Mapping[str, pl.DataFrame]
 
 
 def write_dossier(folder: Path, paper: str, installation: Path, items: Sequence[Needed]) -> Path:
-    """Write `dossier.csv`, `claims.csv` and `dossier.md` from what the study of a paper has come to; return the last.
+    """Write `dossier.csv`, `claims.csv` and `dossier.md` from the results of a paper's study; return the last path.
 
     Args:
-        folder: of the study; what it has not measured has no number of ours.
+        folder: of the study.
         paper: its name.
-        installation: where the config of the paper and the published numbers are.
-        items: what the study needs, as `prepare` returns it.
+        installation: the folder of configs and published numbers.
+        items: the needs of the study, from `prepare`.
     """
     path, theirs = folder / "results/report/comparison.csv", read_config(installation / f"config/{paper}.yaml")
     rows = comparison.comparison_rows(pl.read_csv(path, infer_schema_length=None)) if path.is_file() else None
@@ -113,7 +113,7 @@ def _compare(published: Path, paper: str, rows: pl.DataFrame | None) -> pl.DataF
 def _to_markdown(
     paper: str, cells: pl.DataFrame, items: Sequence[Needed], changed: Sequence[str], claims: pl.DataFrame
 ) -> str:
-    """Return a dossier for readers: what was there, a count for each table, what the reasons mean, and every number."""
+    """Return a dossier in Markdown: the study's needs, a count per table, the reasons in words, and every number."""
     groups = [
         (comparison.printed_at(table), method, part)
         for (table, method), part in cells.group_by("table", "method", maintain_order=True)
@@ -138,7 +138,7 @@ def _to_markdown(
 def _find_reasons(
     cell: Mapping[str, Any], study: Mapping[str, Any], changed: Sequence[str], is_whole: bool
 ) -> Iterator[str]:
-    """Yield what keeps our number from the paper's: more than one may hold, and none says how much it explains."""
+    """Yield the reasons why our number may differ from the paper's, without their weights."""
     method, model = cell["method"], cell["model"]
     if cell["verdict"] == "agrees":
         return
@@ -164,7 +164,7 @@ def _find_reasons(
 
 
 def _list_changes(changes: Mapping[str, Any], theirs: Mapping[str, Any], place: str = "") -> Iterator[str]:
-    """Yield the keys that are changed in a config of the paper; a completed commit is not a change."""
+    """Yield the changed keys of a paper's config; a completed commit is not a change."""
     for key, value in changes.items():
         old = theirs.get(key)
         if isinstance(value, Mapping) and isinstance(old, Mapping):
@@ -185,7 +185,7 @@ def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 # --------------------
-# Claims: the tables that they are judged by, and the verdicts.
+# Claims: their tables, and the verdicts.
 
 
 def judge_claims(published: Path, paper: str, cells: pl.DataFrame, folder: Path) -> pl.DataFrame:
@@ -195,7 +195,7 @@ def judge_claims(published: Path, paper: str, cells: pl.DataFrame, folder: Path)
         published: `resources/published`.
         paper: sadhu2024 or sahoo2024.
         cells: a row per printed number, with the columns of the tables `read_published` and `comparison`.
-        folder: of the study, whose tables have what the paper only draws.
+        folder: of the study, for numbers that the paper only plots.
     """
     path = published / "claims.yaml"
     printed, ours = _read_printed(cells, published / f"{paper}_structures.csv"), _read_ours(cells, folder)
@@ -229,7 +229,7 @@ def _read_ours(cells: pl.DataFrame, folder: Path) -> Tables:
 
 
 def _log(variance: pl.Expr) -> pl.Expr:
-    """Return how often a deviation doubles, which does not depend on its unit."""
+    """Return the logarithm of the deviation to base 2, whose differences do not depend on the unit."""
     return (variance.log(2) / 2).alias("doublings")
 
 
@@ -239,7 +239,7 @@ def _take(cells: pl.DataFrame, **numbers: Any) -> pl.DataFrame:
 
 
 def _judge(claim: Mapping[str, Any], tables: Tables) -> tuple[str, str]:
-    """Return the verdict on a claim, and the numbers that it rests on."""
+    """Return the verdict on a claim, and its numbers."""
     table, value = tables.get(claim.get("table", "cells")), claim.get("value", "value")
     if table is None or value not in table.columns:
         return OPEN, "no such numbers"
@@ -261,7 +261,7 @@ def _judge(claim: Mapping[str, Any], tables: Tables) -> tuple[str, str]:
 
 
 def _pair(claim: Mapping[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
-    """Return what a claim compares, a row per pair: both values, and the interval of their difference."""
+    """Return the pairs that a claim compares: both values, and the interval of their difference."""
     if (origin := claim.get("from")) is not None:
         low, high = (pl.col(name) - origin for name in _NUMBERS[1:])
         nearest = pl.when(low * high <= 0).then(0.0).when(low > 0).then(low).otherwise(-high)
@@ -281,7 +281,7 @@ def _pair(claim: Mapping[str, Any], rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _keep(rows: pl.DataFrame, side: Mapping[str, Any], left: Mapping[str, Any] | None = None) -> pl.DataFrame:
-    """Return the rows of a side; `others` are those that the left side does not name."""
+    """Return the rows of a side; `others` are the rows that the left side does not name."""
     for key, values in side.items():
         named = pl.col(key).is_in(left[key] if left and values == "others" else values)
         rows = rows.filter(~named if values == "others" else named)

@@ -1,12 +1,12 @@
-"""Every estimate under every combination of choices that the vectors at hand allow (specification curves).
+"""Every estimate under every combination of choices that the vectors allow (specification curves).
 
-An effect of one analysis may vanish in another that is as good. When all are computed, we can say
-in how many its sign holds and in how many its star (Simonsohn, Simmons and Nelson 2020, Specification curve analysis,
-Nature Human Behaviour 4). Choices are crossed: the denominator of d, and what the vectors hold. CEAT: layer, pieces,
-segment length, window and pool. SEAT: layer, pieces, pooling of the sentence, what is averaged, set of templates.
+An effect of one analysis may vanish in another that is as good. With all of them we can say how many keep its sign, and
+how many its significance (Simonsohn, Simmons and Nelson 2020, Specification curve analysis, Nature Human Behaviour 4).
+Choices are crossed: the denominator of d, and the variants of vectors. CEAT: layer, pieces, segment length, window and
+pool. SEAT: layer, pieces, pooling of the sentence, kind of average, set of templates.
 
-An effect of CEAT is the mean over `_DRAWS` draws here, in place of the combined one of 5,000, and partitions beyond
-`_PARTITIONS` are drawn: so that it takes seconds. It needs vectors, and no model.
+To take only seconds, an effect of CEAT is the mean over `_DRAWS` draws here, not the combined effect of 5,000, and
+partitions beyond `_PARTITIONS` are drawn. It needs vectors, but no model.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class Variant(NamedTuple):
 
 
 class ModelVectors(NamedTuple):
-    """Vectors of a model, and what of the choices they were made with.
+    """Vectors of a model, and the choices behind them.
 
     Attributes:
         method: ceat, seat or weat.
         model: its name, the same for all layers and poolings of it.
-        choices: by name, those that all its vectors have in common.
+        choices: by name, common to all its vectors.
         variants: yields the variants of given categories, for example a `functools.partial` of `variants_of_words`.
     """
 
@@ -78,13 +78,13 @@ def measure_multiverse(
 
     Args:
         categories: by method, names to the layout of `categories.json`.
-        sources: of each model and each way that it was embedded; gone through once.
+        sources: vectors of each model and each way of embedding; iterated once.
         seed: of the study, for partitions that are drawn.
         repeated_words: how often CEAT counts a word listed twice in a set, once or as-listed.
 
     Returns:
-        `MULTIVERSE_SCHEMA`. p is two-sided and of the studentized difference, the larger of both sides; Holm's
-        correction is over the estimates of a method under the same choices, as if the study had made these alone.
+        `MULTIVERSE_SCHEMA`. p is two-sided, of the studentized difference, and the larger of both sides; Holm's
+        correction is over the estimates of a method under the same choices, as if the study had made only these.
     """
     listed = {
         method: [category_of(*each, repeated_words if method == "ceat" else "once") for each in of_method.items()]
@@ -115,7 +115,7 @@ def measure_multiverse(
 
 
 def _test_sides(category: CategoryWords, variant: Variant, seed: int) -> float:
-    """Return the larger p of both sides; where there are many partitions, they are drawn."""
+    """Return the larger p of both sides; if partitions are many, some are drawn."""
     scores = variant.tested.word_scores(), contributions(variant.tested)
     found = []
     for units, of_words in zip(category.units(variant.words), scores, strict=True):
@@ -143,7 +143,7 @@ def variants_of_contexts(
             directed = directed_vectors(word, array, ids=ids)
             order = np.argsort(np.asarray(ids), kind="stable")
             rows = order[spread_draws([ids[row] for row in order], _DRAWS, seed=seed, names=(word, 0))]
-            # seven digits are enough for the mean of draws, and half of the time
+            # seven digits are enough for the mean of draws, in half of the time
             drawn[word] = (directed.vectors[rows] * directed.inverse_norms[rows, None]).astype(np.float32)
             directions[word] = mean_direction(directed)
     for category, words in _usable(categories, drawn):
@@ -163,11 +163,11 @@ def variants_of_sentences(
     """Yield the variants of SEAT from a model's vectors of sentences.
 
     Sets of templates are all of them, the first and the second half, and each alone; a template is known by its place
-    in its class. Averages are those of associations and of vectors, which are one where a word has one sentence.
+    in its class. Averages are over associations and over vectors, which are equal for words with one sentence.
 
     Args:
         vectors: of each stimulus, ids of its sentences and their vectors.
-        categories: those to measure.
+        categories: to measure.
         templates: of each stimulus, its sentences' ids with the place of the template, from 0.
     """
     n = 1 + max((place for of_word in templates.values() for place in of_word.values()), default=-1)
@@ -204,7 +204,7 @@ def variants_of_words(vectors: Mapping[str, npt.ArrayLike], categories: Sequence
 
 
 def _usable(categories: Sequence[CategoryWords], known: Container[str]) -> Iterator[tuple[CategoryWords, Words]]:
-    """Yield the categories that have words enough, with these words."""
+    """Yield the categories with enough words, and these words."""
     for category in categories:
         words, _ = select_words(category, known)
         if not find_small_set(category, words):

@@ -1,7 +1,7 @@
-"""The study of a paper: what it needs, what of that is there, and its config with what the user has changed.
+"""The study of a paper: its needs, their state, and its config with the user's changes.
 
-`config/<paper>.yaml` gives every table and figure of a paper. `prasanga reproduce` merges it with the authors' files
-that are there (`resources/published/needed.yaml`) and with `changes.yaml` into study.yaml.
+`config/<paper>.yaml` gives every table and figure of a paper. `prasanga reproduce` merges it with the existing files of
+the authors (`resources/published/needed.yaml`) and with `changes.yaml` into study.yaml.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ _WEIGHTS = re.compile(r"(model|pytorch_model)(?:-\d+-of-(\d+))?\.(?:safetensors|
 _SHORT, _PICKLE = re.compile(r"[0-9a-f]{4,39}"), re.compile(r"pytorch_model(-\d+-of-\d+)?\.bin")
 _ALL = ("embeddings", "likelihoods")
 _STAGES = {"likelihoods": "likelihoods", "embeddings": "embeddings", "associations": "embeddings"}
-"""The use of a model that a failed job belongs to, by the folder of its results; any other job is about all uses."""
+"""The use of a model in a failed job, by the folder of its results; other jobs concern all uses."""
 Failure = tuple[str, str, str]
 """A model, and the stage and the language that failed; "" for all."""
 
 
 class Needed(NamedTuple):
-    """Something that the study of a paper reads.
+    """An input of a paper's study.
 
     Attributes:
-        name: a model by its name in the config, or what else it is.
+        name: a model's name in the config, or another name.
         needed_for: tables and figures.
-        state: `THERE`, `ON_HUB`, or what is wrong.
-        get: what to type, or where it is.
-        stops: whether it is missing and nothing takes its place.
+        state: `THERE`, `ON_HUB`, or the problem.
+        get: a command to type, or a place.
+        stops: whether it is missing without a replacement.
         is_model: whether it is a model.
     """
 
@@ -67,14 +67,14 @@ class Needed(NamedTuple):
 def prepare(
     folder: Path, paper: str, installation: Path, *, keep_going: bool = False, failed: Collection[Failure] = ()
 ) -> list[Needed]:
-    """Write a paper's study into a folder, and return what it needs.
+    """Write a paper's study into a folder, and return its needs.
 
     Args:
         folder: of the study.
         paper: sadhu2024 or sahoo2024.
-        installation: where the configs and the published numbers are.
-        keep_going: whether to leave out of the study what stops it.
-        failed: what failed in a run, and is left out.
+        installation: the folder of configs and published numbers.
+        keep_going: whether to leave out missing inputs instead of stopping.
+        failed: failures of a run, which are left out.
 
     Raises:
         InputError: the paper is unknown, or the config cannot be used.
@@ -119,7 +119,7 @@ def read_changes(folder: Path) -> dict[str, Any]:
 
 
 def write_study(folder: Path, paper: str, config: Mapping[str, Any]) -> None:
-    """Write the study of a folder, unless it is there as it should be; a config that cannot be used is refused."""
+    """Write the study of a folder unless it is unchanged; refuse an unusable config."""
     head = f"# Written by `prasanga reproduce`: config/{paper}.yaml with the files that are there and with {CHANGES}.\n"
     text, path = (
         head + yaml.safe_dump(dict(config), allow_unicode=True, sort_keys=False, width=120),
@@ -131,9 +131,9 @@ def write_study(folder: Path, paper: str, config: Mapping[str, Any]) -> None:
 
 
 def _leave_out(config: Mapping[str, Any], failed: Collection[Failure]) -> dict[str, Any]:
-    """Return a config without uses of models, and without the models, languages and sections that nothing is left for.
+    """Return a config without failed uses of models, and without models, languages and sections that become empty.
 
-    In a study of several languages, the entry of each has what is left out there; null removes a key.
+    In a study of several languages, each language's entry removes keys by null.
     """
     parts, entries, lost = split_languages(config), dict[str, dict[str, Any]](), set(failed)
     for language, own in parts.items():
@@ -163,7 +163,7 @@ def _leave_out(config: Mapping[str, Any], failed: Collection[Failure]) -> dict[s
 
 
 def find_failed(folder: Path, failed_outputs: Iterable[str]) -> set[Failure]:
-    """Return what the failed jobs of a study of several languages, or of one, were about.
+    """Return the models, stages and languages of a study's failed jobs.
 
     Args:
         folder: of the study.
@@ -181,7 +181,7 @@ def find_failed(folder: Path, failed_outputs: Iterable[str]) -> set[Failure]:
 
 
 def _list_uses(published: Path, paper: str) -> dict[str, list[str]]:
-    """Return where the numbers of each model are printed, by its name in the paper."""
+    """Return the tables with numbers of each model, by its name in the paper."""
     drawn = map(pl.read_csv, published.glob(f"{paper}_structures.csv"))
     files = [read_published(published, paper), read_percentages(published, paper), *drawn]
     tables = pl.concat(each.select("model", "table") for each in files).group_by("model").agg(pl.col("table").unique())
@@ -192,7 +192,7 @@ def _list_uses(published: Path, paper: str) -> dict[str, list[str]]:
 
 
 def _look_for(folder: Path, model: Mapping[str, Any], needed: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the state of a model, and what to do; nothing is loaded or asked of the hub."""
+    """Return the state of a model, and what to do, without loading it or asking the hub."""
     path, revision = str(model.get("path", "")), model.get("revision")
     if not path:
         return THERE, ""
@@ -227,16 +227,16 @@ def _look_for(folder: Path, model: Mapping[str, Any], needed: Mapping[str, Any])
 
 
 def pin(folder: Path, study: Path, installation: Path) -> tuple[list[list[str]], str]:
-    """Find commits and digests, and write those of a reproduced paper into its changes.
+    """Find commits and digests, and write them into the changes of a reproduced paper.
 
     Args:
-        folder: of the study; a model in a folder is left alone.
+        folder: of the study; a model in a folder is ignored.
         study: its file.
-        installation: where the configs of the papers are.
+        installation: the folder of the papers' configs.
 
     Returns:
-        Of each model its name, its commit or "not found", and the pickles that have a digest, or what is wrong; and for
-        any other study the keys that its file needs, as YAML.
+        The name of each model, its commit or "not found", and the pickles with a digest, or the problem; and for any
+        other study the keys for its file, as YAML.
     """
     config, changes = read_config(study), folder / CHANGES
     if changes.is_file():  # the study may lack models that were left out
@@ -249,7 +249,7 @@ def pin(folder: Path, study: Path, installation: Path) -> tuple[list[list[str]],
             try:
                 pins[name] = _find_pins(model, api)
                 rows.append([name, pins[name]["revision"], ", ".join(pins[name].get("weights_sha256", ""))])
-            except Exception as error:  # whatever the network or the hub comes up with
+            except Exception as error:  # any error of the network or the hub
                 rows.append([name, "not found", reason(error)])
     if not changes.is_file():
         return rows, yaml.safe_dump({"models": pins}, sort_keys=False, width=120) if pins else ""
@@ -261,12 +261,12 @@ def pin(folder: Path, study: Path, installation: Path) -> tuple[list[list[str]],
 
 
 def _find_pins(model: Mapping[str, Any], api: HfApi) -> dict[str, Any]:
-    """Return the full commit of a model of the hub, and the sha256 of its weights where they are pickles only."""
+    """Return the full commit of a hub model, and the sha256 of its weights if all are pickles."""
     path, asked = model["path"], model.get("revision")
     if asked and _SHORT.fullmatch(str(asked)):
         commits = [each.commit_id for each in api.list_repo_commits(path) if each.commit_id.startswith(str(asked))]
         if not commits:
-            raise InputError(f"no commit of {path} begins with {asked}. Write another one, or null for the newest.")
+            raise InputError(f"no commit of {path} begins with {asked}. Write another, or null for the newest.")
         asked = commits[0]
     info = api.model_info(path, revision=asked, files_metadata=True)
     digests = {file.rfilename: file.lfs.sha256 for file in info.siblings or () if file.lfs}

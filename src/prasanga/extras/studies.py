@@ -1,12 +1,12 @@
-"""Several studies side by side, from their summaries only: one table, ranks with their intervals, a page.
+"""Compare several studies by their summaries: one table, ranks with their intervals, a page.
 
-Comparable numbers share a block: the same method, category, words or pairs, language, segment length, sample
-mode and conventions. Nothing is ranked across blocks, and nothing is added up to one score.
+Comparable numbers share a block: the same method, category, words or pairs, language, segment length, sample mode and
+conventions. There are no ranks across blocks, and no total score.
 
-Ranks are of the distance from no bias (0 for effects, 50 for percentages), 1 the farthest. Their intervals come from a
-parametric bootstrap (as Goldstein and Spiegelhalter 1996 do for league tables): each estimate is drawn from a normal
-distribution around it, as wide below and above as its 95% interval, and all are ranked again. The
-estimates of a block are drawn independently. Where they share their words, the truth is surer than these intervals.
+Ranks order the distance from no bias (0 for effects, 50 for percentages), 1 is the farthest. Their intervals come from
+a parametric bootstrap (as Goldstein and Spiegelhalter 1996 do for league tables): each estimate is drawn from a normal
+distribution around it, as wide below and above as its 95% interval, and all are ranked again. The estimates of a block
+are drawn independently, so intervals are too wide for estimates that share words.
 """
 
 from __future__ import annotations
@@ -50,24 +50,22 @@ from prasanga.stats.permutation import ALPHA, holm
 SEED, N_RESAMPLES = 0, 10_000
 """For the intervals of ranks; each estimate's seed is named by its study, method, model and category."""
 
-_LONGEST = 10_000
-"""Characters of a text in a summary."""
 _OFTEN = ("n_resamples", "n_shuffles", "n_permutations", "n_samples", "seed", "band")
 _COMPARABLE = {
-    **dict.fromkeys(_OFTEN, ". Numbers are more or less sure for it, and may be compared."),
-    **dict.fromkeys(("sentence_vector", "kind", "method", "vectors"), ". It goes by the model."),
+    **dict.fromkeys(_OFTEN, ". This changes only their precision, and they are comparable."),
+    **dict.fromkeys(("sentence_vector", "kind", "method", "vectors"), ". It depends on the model."),
 }
-"""Conventions in which comparable numbers may differ: how often something is drawn, and what belongs to a model."""
+"""Conventions in which comparable numbers may differ: numbers of draws, and properties of a model."""
 
-_APART = ". Such numbers are not comparable, and have rows of their own."
+_APART = ". Such numbers are not comparable, and have separate rows."
 
 
 # --------------------
-# Summaries, which somebody may have sent.
+# Summaries, which may come from other people.
 
 
 class ComparedStudy(NamedTuple):
-    """A study: what it is called here, the digest of its summary, and the summary."""
+    """A study: its label, the digest of its summary, and the summary."""
 
     label: str
     digest: str
@@ -81,7 +79,7 @@ def read_studies(paths: Sequence[str | Path]) -> list[ComparedStudy]:
         paths: folders of studies or their configs, folders of results, or summary files; at least one.
 
     Raises:
-        InputError: as `read_summary`; a study that is named twice.
+        InputError: as `read_summary`; a study named twice.
     """
     found: dict[str, tuple[str, Mapping[str, Any]]] = {}
     for path in map(str, paths):
@@ -108,38 +106,34 @@ def read_studies(paths: Sequence[str | Path]) -> list[ComparedStudy]:
 
 def _list_parts(file: Path) -> dict[str, Path]:
     """Return the summaries of the languages of a study, by `, <language>`; the file itself if it has one language."""
-    with suppress(OSError, ValueError, RecursionError, AttributeError):  # read_summary says what is wrong
+    with suppress(OSError, ValueError, RecursionError, AttributeError):  # read_summary reports it
         if named := json.loads(file.read_bytes()).get("languages"):
             return {f", {name}": file.parent / name / file.name for name in named if re.search(LANGUAGE_TAG, str(name))}
     return {"": file}
 
 
 def read_summary(file: Path) -> dict[str, Any]:
-    """Read a summary, which somebody may have sent; keys that a later version adds are passed over.
+    """Read a summary, perhaps of other people; keys of later versions are ignored.
 
     Raises:
-        InputError: one that cannot be read, is damaged or none, has a text that is too long, or was made by a later or
-            an earlier version.
+        InputError: it cannot be read, is damaged, is not a summary, or has the layout of another version.
     """
     try:
         summary = json.loads(file.read_bytes())
         json.dumps(summary, allow_nan=False, ensure_ascii=False).encode()  # no NaN, no half of a character
-        longest = max(map(len, _list_texts(summary)), default=0)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
-            f"{file}: no summary of a study can be read ({reason(error)}). Name a study's folder or its summary.json;"
+            f"{file}: not a readable summary of a study ({reason(error)}). Name a study's folder or its summary.json;"
             " `prasanga figures` makes it."
         ) from None
-    if longest > _LONGEST:
-        raise InputError(f"{file}: it has a text of {longest:,} characters; at most {_LONGEST:,} are read. Shorten it.")
     program = summary.get("program") if isinstance(summary, dict) else None
     if not isinstance(program, dict) or program.get("name") != "prasanga":
-        raise InputError(f"{file}: no summary of a study. Name a study's folder, or its summary.json.")
+        raise InputError(f"{file}: not a summary of a study. Name a study's folder, or its summary.json.")
     layout, version = summary.get("schema"), program.get("version")
     if layout != SCHEMA:
         raise InputError(
-            f"{file}: layout {layout!r} of prasanga {version}; this version reads {SCHEMA}. Make it again with this"
-            " version: `prasanga figures`."
+            f"{file}: layout {layout!r} of prasanga {version}, but this version reads {SCHEMA}. Make it again with"
+            " `prasanga figures`."
         )
     schema = json.loads((installation() / "workflow/schemas/summary.schema.json").read_text("utf-8"), object_hook=_open)
     problem = next(Draft202012Validator(schema).iter_errors(summary), None)
@@ -149,34 +143,24 @@ def read_summary(file: Path) -> dict[str, Any]:
     return dict(summary)
 
 
-def _list_texts(value: Any) -> Iterator[str]:
-    """Yield the texts and keys of plain data."""
-    if isinstance(value, Mapping | list):
-        for each in [*value, *value.values()] if isinstance(value, Mapping) else value:
-            yield from _list_texts(each)
-    elif isinstance(value, str):
-        yield value
-
-
 def _open(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of a schema that allows keys which it does not know."""
+    """Return a part of a schema that allows unknown keys."""
     return {key: part for key, part in schema.items() if (key, part) != ("additionalProperties", False)}
 
 
 # --------------------
-# Numbers: what may be compared, and who is how far from no bias.
+# Numbers: which are comparable, and their distances from no bias.
 
 
 Number = dict[str, Any]
-"""An estimate or a percentage of a study, with its place, and what comes out of comparing it.
+"""An estimate or a percentage of a study, with its place, and the results of the comparison.
 
-Keys are `_COLUMNS`, `conventions` by name, those that make it another number (`deciding`), `material` (digest of
-words or of the file of pairs; empty where it is not known), `place` (what the numbers of a block share), `test`
-(which test p is of) and `seed`, the names of its draws; `weights` the digest of its model, where that is known, and
-`labels` the studies whose number it is. `value` is an effect size or a percentage, None with the reason in `note`;
-`twin` the mean of the same numbers of the model's copies with random weights; `p_holm_of_study` is corrected over the
-tests of its study, `p_holm` over all that are compared; `block` numbers the groups of comparable numbers; `few_words`
-has words used of words listed, where they are few.
+Keys are `_COLUMNS`, `conventions` by name, the conventions that make numbers incomparable (`deciding`), `material`
+(digest of words or of the file of pairs; empty if unknown), `place` (the same for all numbers of a block), `test`
+(names the test of p), `seed`, the names of its draws, `weights`, the digest of its model, if known, and `labels`, the
+studies with this number. `value` is an effect size or a percentage, None with the reason in `note`; `twin` the mean of
+the random-weight copies' numbers; `p_holm_of_study` is corrected over the tests of its study, `p_holm` over all
+compared tests; `block` numbers the groups of comparable numbers; `few_words` has words used of words listed, if few.
 """
 
 Row = dict[tuple[str, str], Number]
@@ -192,7 +176,7 @@ _NAMES = {
     False: ("effect_size", "p_association", "p_association_holm", "twin_effect_size"),
     True: ("bias_percentage", "p_binomial", "p_binomial_holm", "twin_bias_percentage"),
 }
-"""What a summary calls value, p, p after correction and twin of an effect, and (True) of a percentage."""
+"""The names in a summary of value, p, p after correction and twin of an effect, and (True) of a percentage."""
 
 
 def compared(studies: Sequence[ComparedStudy]) -> list[Number]:
@@ -243,7 +227,7 @@ def _list_numbers(study: ComparedStudy) -> Iterator[Number]:
             language, length = row.get("language", summary["language"]), row.get("segment_length") or ""
             words = (natural_order(length.lstrip(">")), length)
             place = (natural_order(category), language, *words, material or study.label, deciding)
-            note = f"no rank, since no interval: {row['interval_note']}" if row["ci_low"] is None else ""
+            note = f"no rank without an interval: {row['interval_note']}" if row["ci_low"] is None else ""
             yield {
                 **dict.fromkeys(_COLUMNS),
                 **{name: row.get(name) or "" for name in ("set", "segment_length", "few_words")},
@@ -269,7 +253,7 @@ def _without_bias(method: str) -> float:
 
 
 def _rank(block: Sequence[Number]) -> None:
-    """Rank the numbers of a block by their distance from no bias; a single one has no rank."""
+    """Rank the numbers of a block by their distance from no bias, if there are several."""
     if len(block) < 2:
         return
     value, low, high = (np.array([[number[key]] for number in block]) for key in ("value", "ci_low", "ci_high"))
@@ -286,7 +270,7 @@ def _rank(block: Sequence[Number]) -> None:
 
 
 def _correct(family: Sequence[Number]) -> None:
-    """Correct p over all tests that are compared; the sample modes of an estimate have one test."""
+    """Correct p over all compared tests; the sample modes of an estimate share one test."""
     tests = {number["test"]: number["p"] for number in family if number["p"] is not None}
     adjusted = dict(zip(tests, holm(list(tests.values())).tolist(), strict=True))
     for number in family:
@@ -309,7 +293,7 @@ def comparison_to_csv(found: Sequence[Number]) -> str:
 
 
 def render_comparison(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> str:
-    """Render the page: what differs, then a table for each method, block by block."""
+    """Render the page: the differences of studies, then a table per method, block by block."""
     methods = [method for method in METHODS if any(number["method"] == method.name for number in found)]
     title = f"{len(studies)} studies compared" if len(studies) > 1 else f"One study: {studies[0].label}"
     apart, differs = why_apart(studies, found), "What differs"
@@ -321,7 +305,7 @@ def render_comparison(studies: Sequence[ComparedStudy], found: Sequence[Number])
 
 
 def why_apart(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> list[str]:
-    """Return, in a sentence, that no two of these studies have a comparable number; nothing if some have."""
+    """Return a sentence if no two of these studies have comparable numbers; else an empty list."""
     by_block: dict[int, set[str]] = {}
     for number in found:
         by_block.setdefault(number["block"], set()).update(number["labels"])
@@ -333,9 +317,9 @@ def why_apart(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> list
 
 
 def what_differs(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> list[str]:
-    """Return what sets numbers of these studies apart, a sentence each: first what forbids to compare them."""
+    """Return a sentence per difference between these studies, first the differences that forbid a comparison."""
     forbid: list[str] = []
-    only_told: list[str] = []
+    harmless: list[str] = []
     for method in METHODS:
         of_method = [number for number in found if number["method"] == method.name]
         for name in dict.fromkeys(name for number in of_method for name in number["conventions"]):
@@ -347,14 +331,14 @@ def what_differs(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> l
                     values.setdefault(", ".join(stated) or "not stated", []).append(study.label)
             if len(values) > 1:
                 said = "; ".join(f"{value} in {' and '.join(labels)}" for value, labels in values.items())
-                told = only_told if name in _COMPARABLE else forbid
-                told.append(f"{method.label}: `{name}` is {said}{_COMPARABLE.get(name, _APART)}")
+                kind = harmless if name in _COMPARABLE else forbid
+                kind.append(f"{method.label}: `{name}` is {said}{_COMPARABLE.get(name, _APART)}")
         forbid += _other_material(of_method, method.label)
-    return [*why_apart(studies, found), *forbid, *only_told]
+    return [*why_apart(studies, found), *forbid, *harmless]
 
 
 def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
-    """Yield a sentence for each category that studies measure on other words, templates or pairs."""
+    """Yield a sentence per category that studies measure with different words, templates or pairs."""
     materials: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for number in found:
         named = {(number["material"], label) for label in number["labels"]}
@@ -366,10 +350,8 @@ def _other_material(found: Iterable[Number], label: str) -> Iterator[str]:
             apart.setdefault((language, studies), []).append(category)
     what = "sentence pairs" if label == PAIRS.label else "words or templates"
     for (language, studies), categories in apart.items():
-        yield (
-            f"{label}, {name_of_language(language)}, {', '.join(categories)}: other {what}, or"
-            f" ones that are not stated, in {' and '.join(studies)}{_APART}"
-        )
+        where = f"{label}, {name_of_language(language)}, {', '.join(categories)}"
+        yield f"{where}: different or unknown {what} in {' and '.join(studies)}{_APART}"
 
 
 def _differences(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> pages.Section:

@@ -127,7 +127,7 @@ def test_the_word_set_has_the_same_entries(tmp_path: Path, names: Candidates) ->
 
 
 def test_a_folder_without_a_set_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no folder with candidate word sets"):
+    with pytest.raises(InputError, match="no candidate word sets"):
         read_candidates(folder_with(tmp_path / "bad", categories=HEAD))
 
 

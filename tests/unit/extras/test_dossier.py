@@ -360,7 +360,7 @@ def test_numbers_stand_beside_ours_with_the_reason_where_they_differ(tmp_path: P
 
     text = (tmp_path / "dossier.md").read_text(encoding="utf-8")
     assert text.startswith("# Sadhu et al. (2024), number by number\n")
-    assert "Not as in the paper's config: `models.muril.path`, `models.muril.revision`, `seed`." in text
+    assert "Different from the paper's config: `models.muril.path`, `models.muril.revision`, `seed`." in text
     assert "| Table 5 | ceat | 288 | 1 | 2 | 0 | 285 |" in text
     line = "| C2 | bn | banglabert\\_large\\_generator | fixed, 9 | −0.226 | +0.300 | +0.250 to +0.350 | differs |"
     assert f"{line} own words; own settings |" in text

@@ -92,7 +92,7 @@ def test_only_sampled_contexts_of_texts_with_a_licence_are_released_and_all_are_
     tmp_path: Path, tables: list[tuple[str | Path, Text]], caplog: pytest.LogCaptureFixture
 ) -> None:
     tallies = write_release(tmp_path / "out.csv", tables, {"o1", "o3", "o5", "o6", "o7"})
-    assert caplog.messages == ["closed/*.txt: no licence in the config; 2 sentence(s) are left out."]
+    assert caplog.messages == ["closed/*.txt: no license in the config; 2 sentence(s) are left out."]
     assert [row["occurrence_id"] for row in read(tmp_path / "out.csv")] == ["o1", "o3", "o7"]
     assert tallies == {
         OPEN: TextTally(2, {"ফুল", "নদী"}),
@@ -162,7 +162,7 @@ def test_the_page_of_sources_names_licences_counts_settings_and_what_was_left_ou
     assert "- config: digest abc" in left_out.splitlines()
     assert "seed: 47\nnormalization:\n  bn: none\n" in left_out
     page = sources_page({OPEN: TextTally(3, {"ফুল"})}, made={}, settings={})
-    assert "Nothing: every text that was sampled has a licence." in page
+    assert "Nothing: every text that was sampled has a license." in page
 
 
 def test_the_datasheet_counts_what_is_in_it_and_says_what_the_words_are_for() -> None:

@@ -152,7 +152,7 @@ def test_more_draws_are_told_and_forbid_nothing(write: Write) -> None:
     studies, found = numbers(first, second)
     assert [number["rank"] for number in found] == [1, 2]
     assert what_differs(studies, found) == [
-        "SEAT: `n_samples` is 100 in first; 9 in second. Numbers are more or less sure for it, and may be compared."
+        "SEAT: `n_samples` is 100 in first; 9 in second. This changes only their precision, and they are comparable."
     ]
 
 
@@ -172,8 +172,8 @@ def test_other_words_under_the_same_name_are_told_and_keep_numbers_apart(write: 
     ]
     assert {number["block"] for number in found[:2]} == {1, 2}
     assert what_differs(studies, found) == [
-        "SEAT, Bangla, C1: other words or templates, or ones that are not stated, in first and second. Such numbers"
-        " are not comparable, and have rows of their own."
+        "SEAT, Bangla, C1: different or unknown words or templates in first and second. Such numbers are not"
+        " comparable, and have separate rows."
     ]
 
 
@@ -273,9 +273,9 @@ def test_studies_of_one_name_are_told_apart_by_where_they_lie(write: Write) -> N
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda text: text[:-40], "no summary of a study can be read ("),
-        (lambda _: "[1]", "no summary of a study. Name a study's folder"),
-        (lambda _: "{}", "no summary of a study. Name a study's folder"),
+        (lambda text: text[:-40], "not a readable summary of a study ("),
+        (lambda _: "[1]", "not a summary of a study. Name a study's folder"),
+        (lambda _: "{}", "not a summary of a study. Name a study's folder"),
         (lambda text: text.replace('"effect_size": 0.2', '"effect_size": 1e999'), "Out of range float values"),
         (lambda text: text.replace('"effect_size": 0.2', '"effect_size": "0.2"'), "damaged at `methods.seat`"),
         (lambda text: text.replace('"schema": 4', '"schema": 3'), "layout 3 of prasanga"),
@@ -313,4 +313,4 @@ def test_the_command_writes_page_and_table_and_says_what_differs(write: Write, t
     (first / "results/summary.json").unlink()
     failed = CliRunner().invoke(app, ["compare", str(first)])
     assert failed.exit_code == 2
-    assert "no summary of a study can be read (" in failed.output
+    assert "not a readable summary of a study (" in failed.output
