@@ -135,7 +135,7 @@ def test_a_new_study_has_what_was_asked_for_whatever_its_names(here: Path, monke
     assert "n_samples" not in text, "what is left at its default"
     again = prasanga("init", "-d", "2024", "--language", "bn")
     assert again.exit_code == 2
-    assert "there is one already" in again.output
+    assert "study.yaml exists. Edit it" in again.output
     assert study.read_text(encoding="utf-8") == text
     assert prasanga("init", "-d", "2024", "--force").exit_code == 0
     assert "language: bn" in study.read_text(encoding="utf-8")
@@ -268,7 +268,7 @@ def test_the_same_line_goes_on_and_another_does_not_write_over_a_study(
     assert measured(here, monkeypatch, *line)[0].exit_code == 0
     done, started = measured(here, monkeypatch, *line, "--language", "en")
     assert (done.exit_code, started) == (2, [])
-    assert "another study is there" in done.output
+    assert "is another study. Edit it" in done.output
     assert (here / "mine/study.yaml").read_text(encoding="utf-8") == text
 
 
@@ -329,7 +329,7 @@ def test_what_came_out_is_said_in_three_closing_lines(here: Path, monkeypatch: p
     for absent, made in zip(absences, files, strict=True):
         done = prasanga("run")
         assert done.exit_code == 1
-        assert f"{len(absent)} of the files asked for are not there: {', '.join(absent)}." in done.output
+        assert f"{len(absent)} files are missing: {', '.join(absent)}." in done.output
         (here / "results/summary.json").write_text(summary, encoding="utf-8")
         (here / "results" / made).touch()
     monkeypatch.delenv("PRASANGA_STORE", raising=False)  # that of the run before, which a run would name

@@ -223,7 +223,7 @@ def test_a_run_goes_on_where_nobody_reads_what_it_says(tmp_path: Path, monkeypat
 
 
 def test_a_study_has_one_run_at_a_time(tmp_path: Path) -> None:
-    told = rf"is being run already, by process {os.getpid()} on .*since"
+    told = rf"is running already, by process {os.getpid()} on .*since"
     with only_run(tmp_path):
         for _ in range(2):  # a run that is refused leaves what the other has noted
             with pytest.raises(InputError, match=told), only_run(tmp_path):

@@ -90,7 +90,7 @@ def test_the_command_runs_what_is_missing_and_says_how_it_went(finished: Study, 
     done = prasanga("figures")  # without Snakemake's notes on these results
     assert (done.returncode, figure.read_bytes()) == (0, drawn), done.stderr
     done = prasanga("plan")
-    assert done.stdout == "Nothing to do: all results are what the study asks for.\n"
+    assert done.stdout == "Nothing to do: all results are up to date.\n"
     assert "Warning: results/ came without the folder .snakemake of its run." in done.stderr
     (elsewhere.root / "results/report/index.html").unlink()
     assert prasanga("plan").stdout.splitlines()[:2] == ["stage\tjobs\twhy", "report\t1\tmissing"]

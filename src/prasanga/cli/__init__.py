@@ -1,7 +1,7 @@
-"""The command `prasanga`: studies are folders, and Snakemake does the work in a process of its own.
+"""The command `prasanga`: studies are folders, and Snakemake does the work in a separate process.
 
-Exit status: 0 done; 1 a job failed, or results are not what they should be; 2 the command, a config or a folder cannot
-be used, and nothing was started; 130 stopped from the keyboard.
+Exit status: 0 done; 1 a job failed, or results are wrong; 2 the command, a config or a folder cannot be used, and
+nothing was started; 130 stopped from the keyboard.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> None:
     if sys.getfilesystemencoding() != "utf-8":  # an old locale: names and texts in Bangla would not be found
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
     os.environ["PYTHONSAFEPATH"] = "1"  # no Python that is started imports from the working folder
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a command has started ends with it
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the processes of a command end with it
     arguments, others = sys.argv[1:], list[str]()
     if "--" in arguments:  # typer would take the first of what follows for the study
         there = arguments.index("--")
@@ -227,9 +227,7 @@ def open_page(study: StudyFile = None, directory: Folder = None) -> None:
     """
     page = _find_study(study, directory, from_results=True)[0] / PAGE
     if not page.is_file():
-        raise InputError(
-            f"{page}: there is no page yet. `prasanga run` makes it, and `prasanga figures` from what is there."
-        )
+        raise InputError(f"{page}: there is no page yet. Type `prasanga run`, or `prasanga figures` with results.")
     typer.echo(page)
     if typer.launch(page.as_uri()):
         typer.echo("No browser was found here: open that file on a machine that has one.", err=True)
@@ -276,7 +274,7 @@ class _Models(Commands):
     """`models STUDY` is short for `models list STUDY`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Add the command that is meant."""
+        """Add the command `list` if none is named."""
         return super().parse_args(
             ctx, args if args and args[0] in (*self.commands, "-h", "--help") else ["list", *args]
         )
@@ -343,8 +341,8 @@ def pin_models(study: StudyFile = None, directory: Folder = None) -> None:
 def _find_study(study: Path | None, directory: Path | None, *, from_results: bool = False) -> tuple[Path, Path | None]:
     """Return a study's folder, and its config unless the folder has it under its usual name.
 
-    A file of another name, `studies/mine.yaml`, has its results in the folder `studies/mine`. With
-    `from_results` the config is the named file, or else the one kept with the results.
+    A file of another name, `studies/mine.yaml`, has its results in the folder `studies/mine`. With `from_results` the
+    config is the named file, or else the config with the results.
     """
     from prasanga.config import CONFIGS, config_of
 
@@ -365,7 +363,7 @@ def _find_study(study: Path | None, directory: Path | None, *, from_results: boo
     return folder.absolute(), kept if from_results and config is None and kept.is_file() else config
 
 
-# ---- commands that need no study of their own
+# ---- commands without a study
 
 
 @app.command()
@@ -514,9 +512,7 @@ def init(
     """
     target = directory / "study.yaml"
     if target.exists() and not force:
-        raise InputError(
-            f"{target}: there is one already. Edit it, name another folder (--directory), or give --force."
-        )
+        raise InputError(f"{target} exists. Edit it, name another folder (--directory), or give --force.")
     if sys.stdin.isatty():
         language = language or typer.prompt("Language of texts and words (bn, hi, en)", default="bn")
         model = model or [typer.prompt("Model: a folder, or a name on the Hugging Face hub (may be empty)", default="")]
@@ -530,8 +526,7 @@ def init(
     if corpus and "://" not in corpus and not any(_exists(corpus, each) for each in (None, directory, installation())):
         typer.echo(f"No file fits the corpus {printable(corpus)!r}. Add texts, or correct `corpus` there.", err=True)
     named = "" if directory == Path() else f" {shlex.quote(str(directory))}"
-    following = f"`prasanga plan{named}` shows what a run would do, `prasanga run{named}` does it."
-    typer.echo(f"{target} is written. Next: {following}")
+    typer.echo(f"{target} is written. Next, see `prasanga plan{named}`, then type `prasanga run{named}`.")
 
 
 @app.command()
@@ -595,14 +590,14 @@ def measure(
     if not target.exists():
         _write_study(target, text)
     elif read_config(target) != load_yaml(target, text):
-        raise InputError(f"{target}: another study is there. Edit it and run it, or name another folder: --directory.")
+        raise InputError(f"{target} is another study. Edit it and run it, or name another folder: --directory.")
     use_store(store, folder)
     typer.echo(f"{target} is written: edit it to measure more, and type `prasanga run {folder.name}`.", err=True)
     raise typer.Exit(work(folder, verbose=verbose, cores=cores, gpus=gpus))
 
 
 def require_model(model: str) -> None:
-    """Look for a model in packages, folders and on the hub, before anything is written for it.
+    """Refuse a model that is in no package, folder or hub, before anything is written for it.
 
     Raises:
         InputError: it is nowhere.
@@ -617,7 +612,7 @@ def require_model(model: str) -> None:
 def render_study(
     name: str, language: str, models: Sequence[str], corpus: str | None, measured: dict[str, Any] | None = None
 ) -> str:
-    """Return the file of a new study: comments, and what differs from the defaults.
+    """Return the file of a new study: comments, and differences from the defaults.
 
     Args:
         name: the folder's name.
@@ -655,7 +650,7 @@ def render_study(
 
 
 def _find_pairs(pairs: str, language: str) -> dict[str, Any]:
-    """Return the entry of a config for a file of pairs, or for a shipped set by its name."""
+    """Return the config entry of a file of pairs, or of a shipped set."""
     if Path(pairs).is_file():
         return {"path": str(Path(pairs).absolute())}
     shipped = {path.stem: path for path in installation().glob("resources/pairs/*.csv")}
@@ -666,13 +661,13 @@ def _find_pairs(pairs: str, language: str) -> dict[str, Any]:
 
 
 def _name_path(path: str) -> str:
-    """Return a name for a config: that of a file or model, as far as it is one."""
+    """Return a name for a config: the name of a file or model, without other characters."""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", path.rstrip("/").rpartition("/")[2]).strip("-.").lstrip("_-.")[:100]
     return f"{name}-1" if name == "statistics" else name or "model"
 
 
 def _find_from(folder: Path, path: str) -> str:
-    """Return a path or pattern as a study's folder reaches it: an absolute one if only this folder has it."""
+    """Return a path or pattern for use in a study's folder: absolute if only this folder has the file."""
     return str(Path(path).absolute()) if _exists(path) and not _exists(path, folder) else path
 
 
@@ -684,14 +679,14 @@ def _exists(pattern: str, folder: Path | None = None) -> bool:
 
 
 def _split_pattern(path: str) -> tuple[str, str]:
-    """Return the folder of all files of an absolute path or pattern, and the rest: results name texts from there on."""
+    """Return the folder of all files of an absolute path or pattern, and the rest, which names texts in results."""
     parts = Path(path).parts
     n_fixed = next((n for n, part in enumerate(parts) if set(part) & set("*?[")), max(1, len(parts) - 1))
     return str(Path(*parts[:n_fixed])), str(Path(*parts[n_fixed:]))
 
 
 def _write_study(target: Path, text: str) -> None:
-    """Write the file of a study if it can be used."""
+    """Write the file of a study if it is valid."""
     from prasanga.base.io import write_text
     from prasanga.base.yaml import load_yaml
     from prasanga.config import complete

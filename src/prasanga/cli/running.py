@@ -1,4 +1,4 @@
-"""What commands share: the program and its options, a run of the workflow, its plan as a table, how a command ends.
+"""The shared parts of commands: the program and its options, a run of the workflow, its plan as a table, exit codes.
 
 Snakemake is a process, and a study has one run at a time.
 """
@@ -38,7 +38,7 @@ from prasanga.base.places import (
     store_beside,
 )
 
-# Each command imports what else it needs, so that help is quick.
+# Each command imports its other needs itself, so that help is quick.
 
 STORE = "PRASANGA_STORE"
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
@@ -54,8 +54,8 @@ _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study
 _NOTES = Path(".snakemake")
 _N_EFFECTS = 4
 _OUT_OF_MEMORY = (
-    "killed; a system that runs out of memory does so. Run fewer jobs at a time (`--cores 1`), or give them more"
-    " (`mem_mb` of the rule in the profile). "
+    "killed, probably because memory ran out. Run fewer jobs at a time (`--cores 1`), or give them more (`mem_mb` of"
+    " the rule in the profile). "
 )
 _OWN_NEWS = ("Using workflow specific profile", "Creating specified working directory")
 _EVERY, _PATIENCE, _GRACE = 10, 30, 20  # seconds: between two lines, without a finished step, from signal to kill
@@ -81,7 +81,7 @@ _REASONS = {
     "Forced execution": "asked for",
     "Input files updated by another job": "its inputs change",
 }
-"""The beginning of a reason that Snakemake prints, and what the plan says; the first that fits a stage is shown."""
+"""The beginning of a reason that Snakemake prints, and the plan's words; the first match is shown."""
 _VARIABLES = {
     "SNAKEMAKE_PROFILE": "ignored; type `--profile FOLDER`, or `prasanga run -- --profile NAME`",
     "SNAKEMAKE_(?!PROFILE).*": "options of Snakemake",
@@ -90,10 +90,10 @@ _VARIABLES = {
     "AWS_ENDPOINT_URL(_S3)?": "texts in S3 come from there",
     STORE: "vectors and scores are kept there",
 }
-"""Variables of the environment that change a run, as patterns, with what they do."""
+"""Variables of the environment that change a run, as patterns, with their effects."""
 
 
-# ---- the program, its options, and how a command ends
+# ---- the program, its options, and the end of a command
 
 
 class Commands(TyperGroup):
@@ -194,7 +194,7 @@ Store = Annotated[
 
 
 def name_variables() -> None:
-    """Name on the terminal the variables of the environment that change a run, without values, which may be secret."""
+    """Name the variables of the environment that change a run, without values, which may be secret."""
     for pattern, effect in _VARIABLES.items():
         if names := ", ".join(
             name for name, value in sorted(os.environ.items()) if value and re.fullmatch(pattern, name)
@@ -250,7 +250,7 @@ def snakemake_command(
         targets: rules or files; the whole study if empty.
         config: the study's file, unless the folder has it under its usual name.
         cores: a number or `all`; a profile takes precedence.
-        gpus: GPUs of this machine; None for those found.
+        gpus: GPUs of this machine; None for all.
         profile: the name of a shipped profile, or a folder; None for the shipped `default`.
         dry_run: plan only.
         draws_bars: whether progress bars take the place of Snakemake's own messages.
@@ -264,7 +264,7 @@ def snakemake_command(
     require_cache()
     asked = []
     if config is not None:
-        read_config(config)  # Snakemake's own reader says less about mistakes
+        read_config(config)  # Snakemake's own reader explains mistakes less well
         asked = ["--configfile", str(config.absolute())]
     if profile is None:
         asked += ["--cores", cores, "--resources", f"gpu={max(count_gpus() if gpus is None else gpus, 1)}"]
@@ -306,7 +306,7 @@ def make_environment() -> dict[str, str]:
 
 
 def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **asked: Any) -> int:
-    """Run the workflow and show what came out; end the command if the run is stopped.
+    """Run the workflow and show its results; end the command if the run is stopped.
 
     Args:
         folder: the study's folder.
@@ -331,16 +331,16 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
     if status < 0 or status == FAILED:
         said = f"Snakemake was {_OUT_OF_MEMORY}" if status < 0 else watch.find_cause() if watch else ""
         if not said and watch and not watch.running:
-            return UNUSABLE  # Snakemake has said what it cannot do, such as a file that no rule makes
-        said += "Not finished. Finished jobs are kept; correct what failed, and the same command goes on from there."
+            return UNUSABLE  # Snakemake has printed the reason, such as a file that no rule makes
+        said += "Not finished. Finished jobs are kept; fix the failure, and the same command goes on from there."
         typer.echo(said, err=True)
         return FAILED
     if status or is_free:
         return status
     if missing := _find_missing(folder, targets, asked.get("others", ())):
         typer.echo(
-            f"Snakemake ended without an error, but {len(missing)} of the files asked for are not there:"
-            f" {', '.join(missing[:3])}. `prasanga run --verbose` shows what it did.",
+            f"Snakemake ended without an error, but {len(missing)} files are missing: {', '.join(missing[:3])}. Type"
+            " `prasanga run --verbose` to see its messages.",
             err=True,
         )
         return FAILED
@@ -357,7 +357,7 @@ def list_failed(folder: Path) -> list[str]:
 
 
 def _find_missing(folder: Path, targets: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Return files that a run was asked for and that are not there; options for Snakemake may ask for other files."""
+    """Return the missing files of a run; options for Snakemake may ask for other files."""
     asked = [target for target in targets if "/" in target]
     if not asked and not others:
         asked = [str(SUMMARY), str(PAGE)]
@@ -371,8 +371,9 @@ def follow(line: Sequence[str], held: int | None = None, watch: Watch | None = N
 
     Args:
         line: the command line.
-        held: an open file that the process keeps open as well (`only_run`); its note goes unless the process is killed.
-        watch: is asked every `_EVERY` seconds to say how far the run is.
+        held: an open file that the process keeps open as well (`only_run`); its note stays only if the process is
+            killed.
+        watch: reports progress every `_EVERY` seconds.
 
     Returns:
         Its exit status, or `INTERRUPTED`; negative if it was killed, as its jobs are then.
@@ -388,7 +389,7 @@ def follow(line: Sequence[str], held: int | None = None, watch: Watch | None = N
             with suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL if n_signals > 1 else signal.SIGINT)
 
-    # a signal that comes while the process starts is passed on as well; SIGHUP is ignored under nohup
+    # a signal during the start of the process is passed on as well; SIGHUP is ignored under nohup
     ending = [signal.SIGINT, signal.SIGTERM, signal.SIGALRM]
     ending += [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else []
     before = {name: signal.signal(name, stop) for name in ending}
@@ -412,7 +413,7 @@ def follow(line: Sequence[str], held: int | None = None, watch: Watch | None = N
                 watch.report()
     if process.returncode < 0:
         with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)  # no job goes on alone
+            os.killpg(process.pid, signal.SIGKILL)  # no job goes on
     elif held is not None:
         os.ftruncate(held, 0)
     signal.alarm(0)
@@ -422,10 +423,10 @@ def follow(line: Sequence[str], held: int | None = None, watch: Watch | None = N
 
 
 class Watch:
-    """How far a run is, by the log that Snakemake writes: a line every so often where no terminal shows bars."""
+    """The progress of a run, from Snakemake's log: a line every few seconds without a terminal for bars."""
 
     def __init__(self, folder: Path) -> None:
-        """Begin to watch: logs that exist already are of other runs."""
+        """Begin to watch: existing logs are of other runs."""
         self._folder = folder / _NOTES / "log"
         self.began = self.advanced = time.monotonic()
         self._earlier, self._log = set(self._folder.glob("*.log")), Path()
@@ -433,7 +434,7 @@ class Watch:
         self._printed = ""
 
     def report(self) -> None:
-        """Print the steps that are done and what runs, and errors in the log once no step has ended for a while."""
+        """Print finished steps and running jobs, and errors in the log if no step has ended for a while."""
         self._read()
         now = time.monotonic()
         if "Exiting because" in self._printed:
@@ -450,7 +451,7 @@ class Watch:
             typer.echo(f"{now - self.began:.0f} s: {self._done or 'no'} steps done{what}", err=True)
 
     def find_cause(self) -> str:
-        """Return why jobs failed: a sentence if the log has a kill, or what a queue said; else nothing."""
+        """Return why jobs failed, if the log has a kill or the message of a queue; else an empty text."""
         self._read()
         if _KILLED.search(self._printed):
             return f"A job was {_OUT_OF_MEMORY}"
@@ -458,7 +459,7 @@ class Watch:
         return printable(f"{self._log} says: {refused[0]}. ") if refused else ""
 
     def _read(self) -> None:
-        """Note steps, jobs, errors and kills in the whole lines that were added to the log of this run."""
+        """Note steps, jobs, errors and kills in the new whole lines of this run's log."""
         self._log = max(set(self._folder.glob("*.log")) - self._earlier, default=self._log)
         if not self._log.is_file():
             return
@@ -514,9 +515,9 @@ def list_effects(methods: Mapping[str, Any]) -> list[list[str]]:
 
 @contextmanager
 def only_run(folder: Path) -> Iterator[int]:
-    """Hold a study's folder for one run, by the open file that is yielded; remove locks that a killed run left.
+    """Reserve a study's folder for one run, by the yielded open file; remove the locks of a killed run.
 
-    The file has a note on the run, which `follow` takes away unless Snakemake is killed.
+    The file has a note on the run, which `follow` removes unless Snakemake is killed.
 
     Raises:
         InputError: another run holds it, or the folder cannot be written.
@@ -527,8 +528,8 @@ def only_run(folder: Path) -> Iterator[int]:
         file = place.open("a+", encoding="utf-8")
     except OSError as error:
         raise InputError(
-            f"{place}: cannot be written ({error.strerror or 'a pipe'}). Delete what is no file, let yourself write,"
-            " make room, or take another folder: `--directory`."
+            f"{place}: cannot be written ({error.strerror or 'a pipe'}). Check its kind, your permissions and the space"
+            " on the disk, or take another folder: `--directory`."
         ) from None
     with file:
         file.seek(0)
@@ -537,10 +538,10 @@ def only_run(folder: Path) -> Iterator[int]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(
-                f"{folder}: this study is being run already, by {before or 'another process'}. Wait until it has ended,"
-                " or stop it; another study can run at the same time in a folder of its own."
+                f"{folder}: this study is running already, by {before or 'another process'}. Wait for its end, or stop"
+                " it; another study can run at the same time in another folder."
             ) from None
-        except OSError:  # a file system without such locks, as of some clusters: Snakemake has a lock of its own
+        except OSError:  # a file system without such locks, as on some clusters: Snakemake has its own lock
             pass
         for lock in (folder / _NOTES / "locks").glob("*") if before else ():  # a run of ours was killed
             lock.unlink(missing_ok=True)
@@ -554,7 +555,7 @@ def only_run(folder: Path) -> Iterator[int]:
 
 
 def show_plan(folder: Path, **asked: Any) -> None:
-    """Show what a run would do: the jobs of each stage with a reason, and what each model reads at most."""
+    """Show what a run would do: the jobs of each stage with a reason, and the most that each model reads."""
     require_own_folders(folder)
     is_new, environment = not folder.exists(), make_environment()
     with TemporaryDirectory() as links:
@@ -578,19 +579,19 @@ def show_plan(folder: Path, **asked: Any) -> None:
             typer.echo(text, err=True)
     rows = count_jobs(done.stdout)
     if not rows:
-        typer.echo("Nothing to do: all results are what the study asks for.")
+        typer.echo("Nothing to do: all results are up to date.")
         return
     write_table(["stage", "jobs", "why"], [[stage, str(number), why] for stage, number, why in rows])
     typer.echo(f"{sum(number for _, number, _ in rows)} jobs in all.")
     stages = {stage for stage, _, _ in rows}
     if "samples" in stages and "involves checkpoint jobs" in done.stdout:
-        typer.echo("What is embedded depends on what is drawn: of embeddings and what follows, more or fewer may run.")
+        typer.echo("The sample decides what is embedded, so the number of later jobs may change.")
     if {"embeddings", "likelihoods"} & stages:
         typer.echo("\n".join(counts))
 
 
 def _link_study(folder: Path, links: Path) -> Path:
-    """Return a folder of links to what a study has that may not be written, for Snakemake to keep notes in."""
+    """Return a folder of links to the files of a read-only study, in which Snakemake can keep notes."""
     for path in folder.iterdir():
         if path.name != _NOTES.name:
             (links / path.name).symlink_to(path)
@@ -613,7 +614,7 @@ def count_jobs(printed: str) -> list[tuple[str, int, str]]:
 
 
 def explain(reasons: Sequence[str]) -> str:
-    """Return why the jobs of a stage run, in a few words, from what Snakemake says about each job."""
+    """Return why the jobs of a stage run, in a few words, from Snakemake's reasons."""
     parts = [part for reason in reasons for part in reason.split("; ")]
     for begin, why in _REASONS.items():
         if found := [part for part in parts if part.startswith(begin)]:

@@ -40,8 +40,8 @@ DOSSIER_SCHEMA = {
         *("verdict", "reasons", "doubt", "note"),
     )
 }
-"""Columns of `dossier.csv`. `model` is ours; `reasons` has names of `_find_reasons`, with semicolons between; the template
-explains them."""
+"""Columns of `dossier.csv`. `model` is ours; `reasons` has names of `_find_reasons`, with "; " between them; the
+template explains them."""
 
 _CELL = ("table", "method", "category", "language", "published_model", "sample_mode", "segment_length")
 _OURS = (
