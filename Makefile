@@ -1,12 +1,12 @@
-# make demo : set up, run the demo study, say where the page lies
-# make test : set up, then all tests but the long ones          make test-long : those
+# make demo : set up, run the demo study, print the path of the page
+# make test : set up, then run all tests but the long ones      make test-long : the long ones
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 KUBERNETES := $(VENV)/kubernetes
 CORES ?= all
-# Tests that run at the same time, twice: those of studies, and beside them those of single functions. A study waits for
-# Snakemake more than for a core.
+# Tests at the same time, twice: of studies, and in parallel of single functions. A study waits for Snakemake more than for
+# a core.
 WORKERS ?= 2
 
 # A study runs in many processes; they share compiled Python.

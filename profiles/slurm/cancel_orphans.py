@@ -1,14 +1,14 @@
-"""After Snakemake was killed: end the Slurm jobs that it left behind, so that it can be started again.
+"""After Snakemake was killed: end its remaining Slurm jobs, so that it can start again.
 
     python profiles/slurm/cancel_orphans.py              # in the study's folder
 
-Snakemake ends its jobs when it is interrupted (Ctrl-C). When it is killed itself (kill -9, a login node that goes down)
-they run on, and a restart knows nothing of them: it would start each a second time. This script cancels the jobs that
-the profile's prefix names and whose working directory is this folder, waits until the queue has none left, and takes
-Snakemake's lock away. Jobs of other folders, and other jobs of yours, are not touched. Nothing that was finished is
-lost, and vectors of an unfinished job stay in results/store.
+Snakemake ends its jobs when it is interrupted (Ctrl-C). When it is killed itself (kill -9, a failing login node), they
+run on, and a new run would start each of them a second time. This script cancels the jobs with the profile's
+prefix and this working directory, waits until they have left the queue, and removes Snakemake's lock. It ignores jobs
+of other folders, and your other jobs. Finished work is kept, and so are the vectors of an unfinished job, in
+results/store.
 
-It needs Python, Slurm's commands and a folder of this checkout, and no environment.
+It needs Python, Slurm's commands and a folder of this checkout, but no environment.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def prefix_of(profile: Path) -> str:
     """The prefix of job names in a profile."""
     found = re.search(r"^slurm-jobname-prefix:\s*['\"]?([\w-]+)", profile.read_text(encoding="utf-8"), re.MULTILINE)
     if found is None:
-        raise SystemExit(f"{profile} has no line `slurm-jobname-prefix: ...`, so the jobs' names are not known.")
+        raise SystemExit(f"{profile} lacks the line `slurm-jobname-prefix: ...` with the prefix of job names. Add it.")
     return found[1]
 
 
@@ -43,7 +43,7 @@ def jobs_of(folder: Path, prefix: str) -> list[str]:
     try:
         done = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60)
     except FileNotFoundError:
-        raise SystemExit("There is no squeue here: run this where you type Slurm's commands.") from None
+        raise SystemExit("squeue is not installed here: run this where you type Slurm's commands.") from None
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         raise SystemExit(f"squeue does not answer, nothing was cancelled: {error.stderr or error}") from None
     rows = [line.split("|", 2) for line in done.stdout.splitlines() if line.count("|") >= 2]
@@ -61,10 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     folder, prefix = Path.cwd(), prefix_of(PROFILE)
     if not (folder / ".snakemake").is_dir():
-        raise SystemExit(f"Nothing was run in {folder}: it has no folder .snakemake. Go to the study's folder first.")
+        raise SystemExit(f"{folder} has no folder .snakemake, so nothing ran in it. Go to the study's folder first.")
     if running := snakemake_runs_in(folder):
         raise SystemExit(
-            f"Snakemake is running here (process {running}); its jobs are no orphans. Stop it with Ctrl-C, or with"
+            f"Snakemake is running here (process {running}) and takes care of its jobs. Stop it with Ctrl-C, or with"
             f" `kill -INT {running}`: it cancels its jobs itself."
         )
     left = jobs_of(folder, prefix)

@@ -1,14 +1,14 @@
-"""How LSF, PBS and SGE speak: the number of a job in the answer to a submission, and what the queue says of it later.
+"""The language of LSF, PBS and SGE: the number of a job in the answer to a submission, and later answers about it.
 
-The scripts of this folder run on a login node with whatever Python stands first on the path, so they use the standard
-library alone. Which options a submission has stands in the profiles.
+The scripts of this folder run on a login node with the first Python on the path, so they use only the standard library.
+The profiles have the options of a submission.
 """
 
 import re
 
 RUNNING, SUCCESS, FAILED = "running", "success", "failed"
 UNKNOWN, SILENT = "unknown", "silent"
-"""No words of Snakemake's: the queue says that there is no such job; the queue says nothing that is understood."""
+"""Not words of Snakemake: the queue does not know the job; the queue's answer is not understood."""
 
 JOB_NUMBER = {
     "lsf": re.compile(r"Job <(\d+)> is submitted"),
@@ -18,12 +18,12 @@ JOB_NUMBER = {
 QUESTIONS = {
     # LSF forgets a job an hour after its end (CLEAN_PERIOD).
     "lsf": [["bjobs", "-noheader", "-o", "stat"]],
-    # PBS remembers jobs that have ended only where its history is switched on; elsewhere -x is an error.
+    # PBS remembers ended jobs only if its history is on; otherwise -x is an error.
     "pbs": [["qstat", "-f"], ["qstat", "-x", "-f"]],
-    # SGE forgets a job with its end; then the accounting has it, after some seconds, where users may read it.
+    # SGE forgets ended jobs; after a few seconds the accounting has them, if users may read it.
     "sge": [["qstat", "-j"], ["qacct", "-j"]],
 }
-"""Commands to which the number of the job is added: what waits and runs is asked first, then what has ended."""
+"""Commands, completed by the number of the job: first about waiting and running jobs, then about ended ones."""
 
 _LSF_WORDS = {
     "DONE": SUCCESS,
@@ -37,25 +37,25 @@ _NO_SUCH_JOB = re.compile(
 
 
 def job_number(engine: str, answer: str) -> "str | None":
-    """The number of the job that was submitted, or None where the answer has none.
+    """The number of the submitted job, or None if the answer lacks it.
 
     Args:
         engine: `lsf`, `pbs` or `sge`.
-        answer: what the command printed, which some sites begin with lines of their own.
+        answer: the command's output, which may begin with lines of the site.
     """
     found = JOB_NUMBER[engine].findall(answer)
     return found[-1] if found else None
 
 
 def read_answer(engine: str, command: str, answer: str) -> str:
-    """What the queue says of a job: a word for Snakemake, `UNKNOWN` or `SILENT`.
+    """The state of a job: a word for Snakemake, `UNKNOWN` or `SILENT`.
 
     The exit status of these commands is not looked at: for a job that is not there it differs between versions.
 
     Args:
         engine: `lsf`, `pbs` or `sge`.
         command: `bjobs`, `qstat` or `qacct`.
-        answer: all that it printed.
+        answer: its output.
     """
     if _NO_SUCH_JOB.search(answer):
         return UNKNOWN
@@ -79,7 +79,7 @@ def _read_full_qstat(answer: str) -> str:
 
 
 def _read_qstat(answer: str) -> str:
-    if re.search(r"^error reason", answer, re.MULTILINE):  # Eqw: it could not be started and never will be by itself
+    if re.search(r"^error reason", answer, re.MULTILINE):  # Eqw: it could not start, and never will by itself
         return FAILED
     return RUNNING if re.search(r"^job_number:", answer, re.MULTILINE) else SILENT
 
@@ -89,5 +89,5 @@ def _read_qacct(answer: str) -> str:
     status = re.findall(r"^exit_status +(\d+)", answer, re.MULTILINE)
     if not failed or not status:
         return SILENT
-    # Numbers of jobs begin anew at a million, so there may be older jobs of this number; the last one is ours.
+    # Numbers start again at a million, so older jobs may have this number; the last one is ours.
     return SUCCESS if int(failed[-1]) == 0 and int(status[-1]) == 0 else FAILED

@@ -1,10 +1,10 @@
-"""What is kept of a job, because its queue may forget it: that it is there, how it ended, since when it is missing."""
+"""Notes on a job, because its queue may forget it: its existence, its end, and since when it is missing."""
 
 import time
 from pathlib import Path
 
 FOLDER = Path(".snakemake/queue")
-"""Beside Snakemake's own notes; jobscript.sh writes there, too, and the profiles put the output of the jobs there."""
+"""Next to Snakemake's own notes; jobscript.sh and the jobs write there, too."""
 
 
 CLOCKS_APART = 60.0
@@ -12,9 +12,9 @@ CLOCKS_APART = 60.0
 
 
 def begin(job: str, asked: float) -> None:
-    """Note a new job that the queue was asked to take then, and remove what an older one of its number has left.
+    """Note a new job, submitted at `asked`, and remove the notes of an older job with its number.
 
-    A short job may end before the queue's command has told its number: what is as new as the question is its own.
+    A short job may end before the queue's command prints its number: files as new as the question are its own.
     """
     for note in (ended_note(job), missing_note(job)):
         if note.exists() and note.stat().st_mtime < asked - CLOCKS_APART:
@@ -23,28 +23,28 @@ def begin(job: str, asked: float) -> None:
 
 
 def finish(job: str) -> None:
-    """Snakemake knows how the job ended. Its exit status stays: it may be asked for again."""
+    """Snakemake knows how the job ended. Its exit status stays, because Snakemake may ask again."""
     _remove(missing_note(job))
     _remove(_submitted_note(job))
 
 
 def unfinished() -> "list[str]":
-    """Jobs that were submitted from this folder, and of which nobody has heard that they ended."""
+    """Jobs that were submitted from this folder, without a known end."""
     return sorted(note.name[: -len(".submitted")] for note in FOLDER.glob("*.submitted"))
 
 
 def ended_note(job: str) -> Path:
-    """The file that has the exit status of a job, written by the job itself."""
+    """The file with the exit status of a job, written by the job itself."""
     return FOLDER / (job + ".ended")
 
 
 def missing_note(job: str) -> Path:
-    """The file that is as old as the queue's ignorance of a job."""
+    """The file whose age says since when the queue does not know a job."""
     return FOLDER / (job + ".missing")
 
 
 def exit_status(job: str) -> "int | None":
-    """How the job says that it ended; None as long as it says nothing."""
+    """The end of a job by its own note; None before."""
     try:
         return int(ended_note(job).read_text())
     except (OSError, ValueError):
@@ -52,7 +52,7 @@ def exit_status(job: str) -> "int | None":
 
 
 def seconds_missing(job: str) -> float:
-    """For how long the queue has not known the job, counted from the first time this was asked."""
+    """For how long the queue has not known the job, from the first question on."""
     note = missing_note(job)
     note.parent.mkdir(parents=True, exist_ok=True)
     if not note.exists():

@@ -1,7 +1,7 @@
-"""Print the jobs of this folder that the queue still has while no Snakemake waits for them: orphans.py lsf|pbs|sge.
+"""Print the jobs of this folder that are still in the queue without a running Snakemake: orphans.py lsf|pbs|sge.
 
-After `kill -9`, or when the login node died, jobs go on, and Snakemake would submit them a second time. So, before the
-same command is typed again, they are taken out of the queue, until nothing is printed any more (docs/cluster.md).
+After `kill -9`, or a failure of the login node, jobs go on, and Snakemake would submit them a second time. So remove
+them from the queue, until this script prints nothing, before you type the same command again (docs/cluster.md).
 """
 
 import sys
@@ -15,7 +15,7 @@ from status import ask
 
 
 def orphans(engine: str) -> "list[str]":
-    """Jobs submitted from here that the queue has, or of which it says nothing that is understood."""
+    """Jobs submitted from here that the queue has, or for which its answer is not understood."""
     found = []
     for job in unfinished():
         if exit_status(job) is not None:
@@ -31,7 +31,7 @@ if __name__ == "__main__":
     running = snakemake_runs_in(Path.cwd())
     if running:
         sys.exit(
-            f"Snakemake is running here (process {running}); its jobs are no orphans. Stop it with Ctrl-C, or with"
+            f"Snakemake is running here (process {running}); and takes care of its jobs. Stop it with Ctrl-C, or with"
             f" `kill -INT {running}`: it takes its jobs out of the queue itself."
         )
     print(*orphans(sys.argv[1]))

@@ -1,9 +1,9 @@
-"""Say of a job `running`, `success` or `failed`, and nothing else: status.py lsf|pbs|sge NUMBER.
+"""Print only `running`, `success` or `failed` for a job: status.py lsf|pbs|sge NUMBER.
 
-Snakemake ends the whole run when this script fails or prints anything else, so it does neither. A job that has ended
-has left its exit status itself (jobscript.sh); only of one that has not is the queue asked. A queue that does not
-answer is no reason to give a job up. One that says that there is no such job has lost it, unless it is slow to learn
-of it: after some minutes the job counts as failed, and Snakemake tries it again.
+Snakemake ends the whole run when this script fails or prints anything else, so it does neither. An ended job has
+written its exit status itself (jobscript.sh); the queue is asked only about other jobs. A job survives a queue that
+does not answer. If the queue does not know a job, it may be slow: after a few minutes the job counts as failed, and
+Snakemake tries it again.
 """
 
 import os
@@ -17,7 +17,7 @@ from notes import exit_status, finish, found_again, seconds_missing
 
 
 def seconds(variable: str, default: float) -> float:
-    """The number that an environment variable holds; the default where it holds none."""
+    """The number in an environment variable, or the default."""
     told = os.environ.get(variable)
     try:
         return default if told is None else float(told)
@@ -27,18 +27,18 @@ def seconds(variable: str, default: float) -> float:
 
 
 def say(sentence: str) -> None:
-    """Tell the person before the screen; stdout is Snakemake's."""
+    """Print for people; stdout belongs to Snakemake."""
     print(f"Queue: {sentence}", file=sys.stderr)
 
 
 PATIENCE = seconds("PRASANGA_QUEUE_PATIENCE", 180)
-"""For so long the queue may not know a job: queues and network file systems are slow."""
+"""How long the queue may not know a job, because queues and network file systems are slow."""
 TIMEOUT = seconds("PRASANGA_QUEUE_TIMEOUT", 30)
-"""In so many seconds the queue is to answer."""
+"""Seconds within which the queue should answer."""
 
 
 def status(engine: str, job: str) -> str:
-    """The word for Snakemake. What a person should know goes to stderr."""
+    """The word for Snakemake. Messages for people go to stderr."""
     word = _status(engine, job)
     if word != RUNNING:
         finish(job)
@@ -61,7 +61,7 @@ def _status(engine: str, job: str) -> str:
 
 
 def ask(engine: str, job: str) -> str:
-    """What the queue says: of jobs that wait or run, and if there is no such job, of those that have ended."""
+    """The queue's answer about waiting and running jobs, or else about ended ones."""
     for question in QUESTIONS[engine]:
         command = [*question, job]
         try:
@@ -94,7 +94,7 @@ if __name__ == "__main__":
         sys.exit(f"status.py {'|'.join(QUESTIONS)} NUMBER, not: {' '.join(sys.argv[1:])}")
     try:
         word = status(sys.argv[1], sys.argv[2])
-    except Exception as error:  # a full disk, say: the run must not end for it
+    except Exception as error:  # such as a full disk: it must not end the run
         say(f"job {sys.argv[2]} could not be looked at ({error!r}); it is taken to be running.")
         word = RUNNING
     print(word)

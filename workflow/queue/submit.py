@@ -1,4 +1,4 @@
-"""Submit a job and print its number and nothing else, as Snakemake wants it: submit.py lsf|pbs|sge COMMAND OPTION..."""
+"""Submit a job and print only its number, as Snakemake requires: submit.py lsf|pbs|sge COMMAND OPTION..."""
 
 import os
 import subprocess
@@ -12,12 +12,12 @@ from notes import FOLDER, begin
 
 
 def submit(engine: str, command: "list[str]") -> int:
-    """Run the submission; returns the exit status of this script. What the queue says to a user goes to stderr."""
+    """Run the submission; return the exit status of this script. The queue's messages to the user go to stderr."""
     asked = time.time()
-    # the job may begin, and write what it prints there, before its number is told
+    # the job may begin, and write its output there, before its number is printed
     FOLDER.mkdir(parents=True, exist_ok=True)
     try:
-        # the job begins elsewhere, and is given this environment by the options of the profile
+        # the job begins elsewhere, and gets this environment by the options of the profile
         environment = {**os.environ, "PRASANGA_QUEUE_FOLDER": str(FOLDER.absolute())}
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""All sentences to the tables by which a reader judges the lexicon."""
+"""Make the tables for judging the lexicon from all sentences."""
 
 from prasanga.base.io import read_table
 from prasanga.base.results import Task

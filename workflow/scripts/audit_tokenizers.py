@@ -1,4 +1,4 @@
-"""Surface forms, counted in a sample of the texts, to how the tokenizer of each model treats them."""
+"""Audit each model's tokenizer on surface forms, counted in a sample of the texts."""
 
 from prasanga.base.io import digests_of_files, read_document, read_frame, write_document
 from prasanga.base.results import Task

@@ -1,4 +1,4 @@
-"""A model to what is known of it before it runs."""
+"""Check a model before it runs, and write a report."""
 
 from prasanga.base.io import write_document
 from prasanga.base.results import Task

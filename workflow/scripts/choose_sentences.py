@@ -1,4 +1,4 @@
-"""Texts that were measured to a table of some for each word."""
+"""Choose some measured texts per word."""
 
 from pathlib import Path
 

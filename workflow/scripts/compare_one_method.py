@@ -1,4 +1,4 @@
-"""The estimates of one method, before p is corrected, beside a paper's numbers."""
+"""Compare the estimates of one method, before p is corrected, with a paper's numbers."""
 
 from prasanga.base.results import Task
 from prasanga.report.paper_tables import write_comparison

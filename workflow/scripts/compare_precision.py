@@ -1,4 +1,4 @@
-"""How far the vectors of the study are from those in full precision, on a few of its segments."""
+"""Compare the study's vectors with vectors in full precision, on a few segments."""
 
 from prasanga.base.io import read_document, write_document
 from prasanga.base.results import Task

@@ -1,4 +1,4 @@
-"""Word lists to the categories with their words and glosses."""
+"""Compile the categories with their words and glosses from word lists."""
 
 from prasanga.base.io import write_document
 from prasanga.base.results import Task

@@ -1,4 +1,4 @@
-"""Word lists and suffix groups to the table of surface forms."""
+"""Compile the table of surface forms from word lists and suffix groups."""
 
 import logging
 

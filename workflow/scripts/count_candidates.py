@@ -1,4 +1,4 @@
-"""Corpus files, or a part of one, to the number of occurrences and sentences of each candidate."""
+"""Count the occurrences and sentences of each candidate in corpus files, or in a part of one."""
 
 from prasanga.base.io import digests_of_files
 from prasanga.base.results import Task

@@ -1,4 +1,4 @@
-"""The study's corpus to a text file of its sentences, for all trainings of static vectors."""
+"""Write the sentences of the study's corpus to a text file, for all trainings of static vectors."""
 
 from prasanga.base.results import Task
 from prasanga.sentences import Shard

@@ -1,4 +1,4 @@
-"""Tables to all figures of the study, in all their formats and widths."""
+"""Draw all figures of the study from tables, in all formats and widths."""
 
 import json
 

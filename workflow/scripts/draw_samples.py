@@ -1,4 +1,4 @@
-"""Sentences to the segments of every stimulus at every length, in buckets, and what there was to draw from."""
+"""Draw the segments of every stimulus at every length from sentences, in buckets, and report the pools."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The study's texts to sentences for the structure S5, one per trait; the CSV quotes only texts with a license."""
+"""Draw sentences for the structure S5 from the study's texts, one per trait; the CSV quotes only licensed texts."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""Segments of all lengths, or filled templates, to the vectors of a model and its random copies."""
+"""Embed segments of all lengths, or filled templates, with a model and its random copies."""
 
 from prasanga.base.io import read_document, write_document
 from prasanga.base.results import Task

@@ -1,4 +1,4 @@
-"""The sampled contexts to a data set for others, with its sources and a datasheet."""
+"""Export the sampled contexts as a data set, with its sources and a datasheet."""
 
 from prasanga import __version__
 from prasanga.base.io import digest_of, sha256_of_file, write_text

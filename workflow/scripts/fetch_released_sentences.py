@@ -1,4 +1,4 @@
-"""The sentences that the authors released, from the network."""
+"""Fetch the sentences that the authors released."""
 
 from prasanga.base.results import Task
 from prasanga.sentences import fetch

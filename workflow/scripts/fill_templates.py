@@ -1,4 +1,4 @@
-"""Templates and word lists to the sentences of all words of some categories."""
+"""Fill templates with all words of some categories."""
 
 from prasanga.base.results import Task
 from prasanga.lexicon import lexicon_of, load_templates

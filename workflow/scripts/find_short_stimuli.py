@@ -1,4 +1,4 @@
-"""Sentences to the stimuli with too few contexts, which the supplement is searched for."""
+"""Find the stimuli with too few contexts, for the search in the supplement."""
 
 from pathlib import Path
 

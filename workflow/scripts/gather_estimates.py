@@ -1,4 +1,4 @@
-"""The estimates of all jobs to one table per method, corrected together; their words, templates and comparisons."""
+"""Gather the estimates of all jobs in one table per method, corrected together, with words, templates, comparisons."""
 
 from collections.abc import Iterable
 

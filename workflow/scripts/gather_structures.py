@@ -1,4 +1,4 @@
-"""The scores of traits by all models to their spread by structure, and structures compared."""
+"""Gather the scores of traits by all models, their spread by structure, and comparisons of structures."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""The tables of all languages of a study to one table each."""
+"""Join the tables of all languages of a study."""
 
 from prasanga.base.results import Task
 from prasanga.report.languages import join_languages

@@ -1,4 +1,4 @@
-"""The shards of one model at all lengths to a small file for each length that names them."""
+"""List the shards of one model, in a small file per length."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The scores of all sets of pairs to bias percentages, differences of scores, and the strength that could be found."""
+"""Measure bias percentages, differences of scores, and detectable strength from the scores of all sets of pairs."""
 
 from pathlib import Path
 

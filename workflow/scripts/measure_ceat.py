@@ -1,4 +1,4 @@
-"""The vectors of a model and its random copies at all lengths to the CEAT of every category."""
+"""Measure CEAT of every category from the vectors of a model and its random copies at all lengths."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""All vectors of a study to every estimate under all choices."""
+"""Measure every estimate under all choices from all vectors of a study."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The vectors that a model and its random copies give to sentences to the SEAT of every category."""
+"""Measure SEAT of every category from the sentence vectors of a model and its random copies."""
 
 import json
 from pathlib import Path

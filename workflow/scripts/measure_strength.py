@@ -1,4 +1,4 @@
-"""The vectors and estimates of a method to the strength of bias that it could have found in each category."""
+"""Measure the strength of bias that a method could have found in each category, from its vectors and estimates."""
 
 from pathlib import Path
 from typing import Any

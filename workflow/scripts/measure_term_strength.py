@@ -1,4 +1,4 @@
-"""The scores of terms and the estimates to the strength of log-probability bias that could have been found."""
+"""Measure the strength of log-probability bias that could have been found, from scores of terms and estimates."""
 
 from pathlib import Path
 from typing import Any

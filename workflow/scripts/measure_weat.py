@@ -1,4 +1,4 @@
-"""The static vectors of the study's words to the WEAT of every category."""
+"""Measure WEAT of every category from the static vectors of the study's words."""
 
 from prasanga.associations import TestSettings
 from prasanga.associations.effects import measure_weat

@@ -1,4 +1,4 @@
-"""The counts of all corpus parts to the ranking of the candidates, and the words chosen as word sets."""
+"""Rank the candidates by the counts of all corpus parts, and write the chosen words as word sets."""
 
 from pathlib import Path
 

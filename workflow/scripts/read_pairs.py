@@ -1,4 +1,4 @@
-"""Files of sentence pairs to a table each, what is odd about them, and the statistics of all."""
+"""Read files of sentence pairs into tables, with their oddities and statistics."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""A training, or a file of vectors, to the vectors of the study's words."""
+"""Read the vectors of the study's words from a training, or from a file."""
 
 from prasanga.base.results import Task
 from prasanga.lexicon import lexicon_of

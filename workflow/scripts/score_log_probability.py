@@ -1,4 +1,4 @@
-"""Categories in sentences to the log-probability bias that a model and its random copies show in them."""
+"""Measure the log-probability bias of a model and its random copies in the sentences of categories."""
 
 from prasanga.associations import TestSettings
 from prasanga.base.results import Task

@@ -1,4 +1,4 @@
-"""Sets of sentence pairs to the scores that a model and its random copies give both sentences of each pair."""
+"""Score both sentences of each pair with a model and its random copies."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Traits in the sentence structures to the scores that a model and its random copies give them."""
+"""Score traits in the sentence structures with a model and its random copies."""
 
 from prasanga.base.results import Task
 from prasanga.likelihoods.stage import Job, score_study_sentences

@@ -1,4 +1,4 @@
-"""The sentences of the study's corpus to static vectors."""
+"""Train static vectors on the sentences of the study's corpus."""
 
 from prasanga.base.results import Task
 from prasanga.static import trained_table

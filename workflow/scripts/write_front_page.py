@@ -1,4 +1,4 @@
-"""The results of all languages of a study to the page over their pages, and to the summary that names theirs."""
+"""Write the front page and the summary over all languages of a study."""
 
 from prasanga.base.results import Task
 from prasanga.report.languages import write_front_page

@@ -1,4 +1,4 @@
-"""All results of the study to the summary, the cards and the page."""
+"""Write the summary, the cards and the page from all results of the study."""
 
 from prasanga.base.results import Task
 from prasanga.report.page import write_study

@@ -1,4 +1,4 @@
-"""Estimates to tables in the papers' layouts, to the comparison with a paper, and to copies beside the page."""
+"""Write tables in the papers' layouts, the comparison with a paper, and copies for the page."""
 
 from prasanga.base.results import Task
 from prasanga.report.paper_tables import write_products
