@@ -171,7 +171,7 @@ rule adapt_pairs:
 
 
 rule read_adaptation:
-    """The adapted pairs of the sheet that came back, what is to be looked at, and counts."""
+    """The adapted pairs of the returned sheet, findings to check, and counts."""
     input:
         pairs=lambda wildcards: readable(CONSTRUCTION.pairs),
         sheet=lambda wildcards: readable(CONSTRUCTION.adapted_sheet),
@@ -220,7 +220,7 @@ rule propose_translations:
 
 
 rule translate_pairs:
-    """A sheet for each annotator that names no engine, and the key to its letters, which is no part of the sheets."""
+    """A sheet per annotator that does not name engines, and the separate key to its letters."""
     input:
         pairs=lambda wildcards: readable(CONSTRUCTION.pairs),
         candidates=lambda wildcards: readable(CONSTRUCTION.candidates),
@@ -240,10 +240,10 @@ rule translate_pairs:
 
 
 rule choose_translations:
-    """The translated pairs in our own layout, what became of each pair, and how often each engine was chosen."""
+    """The translated pairs in our own layout, the result for each pair, and how often each engine was chosen."""
     input:
         pairs=lambda wildcards: readable(CONSTRUCTION.pairs),
-        # what was given out, kept with what came back: translating anew must not change what a letter meant
+        # kept with the returned sheets, because a new translation must not change the meaning of a letter
         key=lambda wildcards: readable(CONSTRUCTION.translation_key),
         sheets=lambda wildcards: readable(CONSTRUCTION.chosen_translations),
         decisions=lambda wildcards: readable(CONSTRUCTION.decisions),

@@ -1,4 +1,4 @@
-"""Tiny models and planted text: what tests and calibration need and no user does. It is not part of the wheel."""
+"""Tiny models and planted text for tests and calibration, not for users. It is not part of the wheel."""
 
 from prasanga_calibration.training import TrainingReport, train_model
 

@@ -32,13 +32,13 @@ _LOG = logging.getLogger(__name__)
 # --------------------
 # A byte-level tokenizer for Indic text, trained in the run, for models that write: no text has an unknown piece.
 #
-# Byte-level BPE (Radford et al. 2019, section 2.2) begins with the 256 bytes and joins what often stands together,
-# so a letter that the training text never had is spelled in bytes. GPT-2 takes words apart at everything that is no
-# letter, such as a vowel sign; here a letter and its marks, joiners included, stay in one word.
+# Byte-level BPE (Radford et al. 2019, section 2.2) begins with the 256 bytes and joins frequent neighbors, so unseen
+# letters are spelled in bytes. GPT-2 splits words at every character that is not a letter, such as a vowel sign; here a
+# letter and its marks, including joiners, stay in one word.
 
 BYTE_PAD, BEGIN, END = "<pad>", "<s>", "</s>"
 SENTINELS = tuple(f"<extra_id_{number}>" for number in range(64))
-"""What stands for hidden words, in order (Raffel et al. 2020, section 3.1.4)."""
+"""Pieces that replace hidden words, in order (Raffel et al. 2020, section 3.1.4)."""
 
 _WORDS = r" ?[\p{L}\p{M}\u200c\u200d]+| ?\p{N}+| ?[^\s\p{L}\p{M}\p{N}\u200c\u200d]+|\s+"
 
@@ -79,11 +79,11 @@ def train_byte_tokenizer(texts: Sequence[str], vocabulary_size: int, *, sentinel
 
 
 # --------------------
-# A WordPiece tokenizer for Indic text, trained in the run: case, accents and vowel signs stay as they are.
+# A WordPiece tokenizer for Indic text, trained in the run: case, accents and vowel signs are kept.
 #
 # BERT's usual normalizer strips accents, which in Bangla and Hindi turns a word into another one, and drops the
-# joiners ZWJ and ZWNJ as control characters; here there is no normalizer at all. Words are split at white space and
-# punctuation only, so a letter and its marks stay in one word.
+# joiners ZWJ and ZWNJ as control characters; this one does not normalize. Words are split only at white space and
+# punctuation, so a letter and its marks stay in one word.
 
 PAD, UNKNOWN, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _CONTINUATION = "##"
@@ -194,7 +194,7 @@ def _encoder_decoder(tokenizer: Tokenizer, width: int, layers: int, heads: int) 
 def _begin_with_sinusoids(table: Any, spread: float) -> None:
     """Set the positions to sines and cosines (Vaswani et al. 2017, section 3.5).
 
-    This is a start that knows what is near what.
+    So the start already encodes distances.
     """
     positions, width = table.weight.shape
     rates = 10_000.0 ** (-torch.arange(0, width, 2) / width)
@@ -204,9 +204,9 @@ def _begin_with_sinusoids(table: Any, spread: float) -> None:
 
 
 def _begin_with_slopes(table: Any, backwards_only: bool) -> None:
-    """Make biases fall with the distance, in each head slower (Press et al. 2022, section 3), as T5 has no positions.
+    """Make biases fall with the distance, in each head slower (Press et al. 2022, section 3): T5 lacks positions.
 
-    T5 learns them from nearly nothing, for which it needs far more steps than there are here.
+    T5 learns them from almost zero, which takes many more steps than here.
     """
     distances, heads = table.weight.shape
     near = torch.arange(distances if backwards_only else distances // 2).repeat(1 if backwards_only else 2)
@@ -214,20 +214,20 @@ def _begin_with_slopes(table: Any, backwards_only: bool) -> None:
 
 
 # --------------------
-# What models are trained on: a stream of the pieces of all texts.
+# The training data: a stream of the pieces of all texts.
 
 _FROM_THE_BEGINNING = 0.5
-"""Share of the windows that begin where a text does; the others reach what long texts have further on."""
+"""Share of the windows that begin with a text; the others reach later parts of long texts."""
 
 
 class Stream(NamedTuple):
     """All pieces of the texts in a row, taken as a ring.
 
     Attributes:
-        pieces: their ids; each text begins with `BEGIN`, where the tokenizer has it, and ends with `END`, or `SEP`.
-        starts: whether a word begins with the piece; so do those around a text.
+        pieces: their ids; each text begins with `BEGIN`, if the tokenizer has it, and ends with `END`, or `SEP`.
+        starts: whether a word begins with the piece; true for pieces around a text.
         texts: where each text begins.
-        specials: how many ids, the first ones, are those of special pieces.
+        specials: number of special pieces, which have the first ids.
     """
 
     pieces: NDArray[np.int64]
@@ -260,10 +260,10 @@ def places_of(rng: np.random.Generator, stream: Stream, *, rows: int, length: in
 
 
 # --------------------
-# What a masked language model learns: pieces that are hidden.
+# The task of a masked language model: hidden pieces.
 #
-# The shares are BERT's (Devlin et al. 2019, section 3.1): of the chosen pieces 80 % are masked, 10 % replaced by a
-# random piece, and 10 % left as they are.
+# The shares are BERT's (Devlin et al. 2019, section 3.1): of the chosen pieces 80% are masked, 10% replaced by a random
+# piece, and 10% unchanged.
 
 IGNORED = -100
 _SHARE = 0.15
@@ -272,9 +272,9 @@ _SHARE = 0.15
 def mask_pieces(
     rng: np.random.Generator, pieces: NDArray[np.int64], tokenizer: Tokenizer
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Choose 15 % of the pieces that are not special, at least one; hide them; return inputs and labels.
+    """Choose 15% of the pieces that are not special, at least one; hide them; return inputs and labels.
 
-    Both have the shape of `pieces`; labels are -100 where nothing is to be predicted.
+    Both have the shape of `pieces`; labels are -100 at pieces without a prediction.
     """
     special = [piece_id(tokenizer, token) for token in SPECIAL_TOKENS]
     ordinary = ~np.isin(pieces, special)
@@ -289,17 +289,16 @@ def mask_pieces(
 
 
 # --------------------
-# What an encoder-decoder learns: whole words that are hidden in a window.
+# The task of an encoder-decoder: hidden whole words of a window.
 #
-# As T5's (Raffel et al. 2020, section 3.1.4): a sentinel stands for each run of them, and what is to be written is each
-# sentinel with the words that it stands for. T5 hides runs of pieces; here words are never cut, since whole words are
-# what a model is asked for later.
+# As in T5 (Raffel et al. 2020, section 3.1.4), a sentinel replaces each run of them, and the model writes each sentinel
+# with its words. T5 hides runs of pieces; here words are never cut, because later queries ask for whole words.
 
-_SHARE_OF_WORDS = 0.25  # T5 hides 15 %; the hundreds of steps here learn more from more
+_SHARE_OF_WORDS = 0.25  # T5 hides 15%; with only hundreds of steps, more is better
 
 
 class Gapped(NamedTuple):
-    """A window without its hidden words, and what is to be written for it."""
+    """A window without its hidden words, and the text to write."""
 
     read: list[int]
     written: list[int]
@@ -308,16 +307,16 @@ class Gapped(NamedTuple):
 def hide_words(
     rng: np.random.Generator, pieces: NDArray[np.int64], starts: NDArray[np.bool_], tokenizer: Tokenizer
 ) -> Gapped:
-    """Hide a quarter of the words of a window, at least one and no more runs of them than there are sentinels for.
+    """Hide a quarter of the words of a window, at least one and at most as many runs as sentinels.
 
     Args:
         rng: chooses the words.
         pieces: (length,) ids, at least one of them not special.
-        starts: (length,) whether a word begins; the first piece counts as one in any case.
+        starts: (length,) whether a word begins; the first piece always counts as one.
         tokenizer: has sentinels, and special pieces with the first ids.
 
     Returns:
-        What is read, closed by `END`; what is written: each sentinel with its words, and the next sentinel and `END`.
+        The input, closed by `END`, and the output: each sentinel with its words, and the next sentinel and `END`.
     """
     sentinels = np.array([piece_id(tokenizer, sentinel) for sentinel in SENTINELS])
     end = piece_id(tokenizer, END)
@@ -342,16 +341,16 @@ def hide_words(
 # --------------------
 # The loss of one step, by kind of model.
 #
-# It is trained on every piece that is to be predicted, and what is reported is the loss over the ordinary ones: special
-# pieces, such as T5's sentinels, are easy to predict, and a model would look better than it is.
+# Training uses every predicted piece, but the reported loss only ordinary ones: special pieces, such as T5's sentinels,
+# are easy to predict, and would make a model look better than it is.
 
 
 class Step(NamedTuple):
     """A step of a training.
 
     Attributes:
-        rng: draws the windows and what is hidden in them.
-        number: how many steps came before.
+        rng: draws the windows and the hidden parts.
+        number: of earlier steps.
         rows: windows in the step.
         length: pieces in each.
     """
@@ -363,11 +362,11 @@ class Step(NamedTuple):
 
 
 Losses = tuple[torch.Tensor, float | None]
-"""What is trained on, and what is reported of the step, if anything."""
+"""The loss for training, and the reported loss of the step, if any."""
 
 
 def _hidden_pieces(model: Any, tokenizer: Tokenizer, stream: Stream, step: Step) -> Losses:
-    """Learn as BERT (Devlin et al. 2019, section 3.1): 15 % of the pieces are chosen and most of them masked."""
+    """Learn as BERT (Devlin et al. 2019, section 3.1): 15% of the pieces are chosen and most of them masked."""
     first = step.rng.integers(0, len(stream.pieces), size=(step.rows, 1))
     pieces = stream.pieces[(first + np.arange(-1, step.length - 1)) % len(stream.pieces)]
     pieces[:, 0], pieces[:, -1] = piece_id(tokenizer, CLS), piece_id(tokenizer, SEP)
@@ -381,7 +380,7 @@ def _hidden_pieces(model: Any, tokenizer: Tokenizer, stream: Stream, step: Step)
 
 
 def _next_piece(model: Any, _tokenizer: Tokenizer, stream: Stream, step: Step) -> Losses:
-    """Learn as GPT (Radford et al. 2018, section 3.1): every piece from those before it."""
+    """Learn as GPT (Radford et al. 2018, section 3.1): every piece from earlier ones."""
     places = places_of(step.rng, stream, rows=step.rows, length=step.length)
     pieces, positions = torch.from_numpy(stream.pieces[places]), _positions(step, step.length - 1)
     logits = model(input_ids=pieces[:, :-1], position_ids=positions, use_cache=False).logits
@@ -391,8 +390,8 @@ def _next_piece(model: Any, _tokenizer: Tokenizer, stream: Stream, step: Step) -
 def _hidden_words(model: Any, tokenizer: Tokenizer, stream: Stream, step: Step) -> Losses:
     """Learn as T5 (Raffel et al. 2020, section 3.1.4), of whole words; in every second step, a text from nothing.
 
-    T5 learns to fill gaps alone. Its decoder then learns little in a few hundred steps, and nothing of how a text
-    begins, which is what the score `causal` asks for. What is reported is how well words are filled in.
+    T5 learns only to fill gaps. Its decoder then learns little in a few hundred steps, and nothing about the beginning
+    of a text, which the score `causal` needs. The report is about filled words.
     """
     padding, end = piece_id(tokenizer, BYTE_PAD), piece_id(tokenizer, END)
     places = places_of(step.rng, stream, rows=step.rows, length=step.length - 1)
@@ -422,13 +421,13 @@ def _positions(step: Step, length: int) -> torch.Tensor:
 
 
 def _losses(logits: torch.Tensor, labels: torch.Tensor, specials: int) -> tuple[torch.Tensor, float]:
-    """Return the mean cross-entropy over all labels, and over those of ordinary pieces."""
+    """Return the mean cross-entropy over all labels, and over ordinary pieces."""
     each = cross_entropy(logits, labels, reduction="none")
     return each.mean(), each.detach()[labels >= specials].mean().item()
 
 
 class _Family(NamedTuple):
-    """How a kind of model is made: its tokenizer, what its special pieces are called, its layers, what it learns."""
+    """The making of a kind of model: its tokenizer, the names of its special pieces, its layers and its task."""
 
     learn: Callable[[Sequence[str], int], Tokenizer]
     names: Mapping[str, Any]
@@ -460,10 +459,10 @@ _FAMILIES = {
 
 @dataclass(frozen=True)
 class TrainingReport:
-    """What a training did.
+    """A report on a training.
 
     Attributes:
-        kind: what was trained: `encoder`, `decoder`, `encoder-decoder`.
+        kind: `encoder`, `decoder`, `encoder-decoder`.
         seed: the seed given.
         settings: the other arguments given.
         n_texts: texts read.

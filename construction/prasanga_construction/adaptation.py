@@ -1,16 +1,15 @@
-"""A set of pairs adapted to another society: the sheet that goes out, and what came back, checked and made into pairs.
+"""Adapt a set of pairs to another society: write the sheet, check the returned one, and make pairs of it.
 
 Sahoo et al. 2024, sections 4.2.1 and 4.3, took over the pairs of CrowS-Pairs that make sense in India, changed those
 that could be changed, and removed the others; Figure 6, Table 7 and Table 13 give the reasons, which follow the
 pitfalls that Blodgett et al. 2021 found in such sets. They are named here in our own words.
 
-A sheet that is not the one given out, or that holds a word that is not allowed, is refused (`InputError`). Everything
-that annotators can settle among themselves is a finding: an error keeps the pair out of what is written, a flag asks
-for a look.
+Another sheet, or one with a word that is not allowed, is refused (`InputError`). Problems that annotators can solve are
+findings: an error keeps the pair out of the result, a flag asks for a check.
 
 Sahoo et al., section 4.2.1, replace the names of CrowS-Pairs by Indian names of women and of men that are frequent in
-text. Here they come from the candidate sets that the tests of gender and religion are chosen from
-(`resources/candidates/<language>`). What is found is a suggestion: annotators decide.
+text. Here they come from the candidate sets for the tests of gender and religion
+(`resources/candidates/<language>`). They are suggestions: annotators decide.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _KEEP, _MODIFY, _REMOVE = _DECISIONS
 _CONTRADICTION, _MISMATCH, _OTHER = "contradicts-reality", "attribute-mismatch", "other"
 
 CONCERNS = {row["concern"]: row["meaning"] for row in read_rows(Path(__file__).with_name("concerns.tsv"))}
-"""What may stand in the column `concern`, and what it means."""
+"""Allowed words in the column `concern`, with their meaning."""
 
 FILLED_IN = ("decision", "concern", "names", "modified_first", "modified_second", "note")
 """The columns that annotators write in."""
@@ -71,9 +70,9 @@ class Adaptation(NamedTuple):
     Attributes:
         pairs: those kept and modified, without an error, in our own layout; origin `inherited` where none was given.
         findings: `pair_id`, `place` (file and line), `severity` (error, flag), `kind`, `found`, `advice`.
-        report: a row per pair: `pair_id`, `bias_type`, `decision` (undecided where there is none), `concerns`,
+        report: a row per pair: `pair_id`, `bias_type`, `decision` (or undecided), `concerns`,
             `errors`, `flags` (numbers), and of pairs that stay `n_modified_first`, `n_modified_second` (words),
-            `n_changes` (things changed between the sentences: 1 is what is allowed), `differs`.
+            `n_changes` (things changed between the sentences; 1 is allowed), `differs`.
         summary: `what` (decision, concern, error, flag), `value`, `bias_type` (all is a row too), `n_pairs`.
     """
 
@@ -93,7 +92,7 @@ def read_names(folder: str | Path) -> dict[str, dict[str, str]]:
         By name of the set (`hindu_female_names`, ...), in the order of the files.
 
     Raises:
-        InputError: no `categories.yaml` there, or a file that is no word set.
+        InputError: no `categories.yaml`, or a file that is not a word set.
     """
     folder = Path(folder)
     language = read_yaml(folder / "categories.yaml").text("language")
@@ -207,10 +206,10 @@ def possible_names(sentences: Iterable[str], known: Iterable[str] = ()) -> dict[
 
 
 def suggest_names(foreign: Sequence[str], names: Mapping[str, Mapping[str, str]], *, seed: int) -> dict[str, str]:
-    """Suggest a name of each set for each foreign name, the same for the same name wherever it stands.
+    """Suggest a name of each set for each foreign name, the same in all sentences.
 
-    Which name is drawn depends on the seed and the foreign name alone. A name stands for a group, of gender and of
-    religion at least, so the choice among the sets is the annotators': it must not change what the pair is about.
+    The drawn name depends only on the seed and the foreign name. A name signals a group, at least a gender and a
+    religion, so annotators choose the set: the topic of the pair must not change.
 
     Returns:
         By foreign name: `hindu_female_names: Sunita; hindu_male_names: Rahul; ...`.
@@ -225,7 +224,7 @@ def suggest_names(foreign: Sequence[str], names: Mapping[str, Mapping[str, str]]
 
 
 def has_name(sentence: str, name: str) -> bool:
-    """Return whether a name of one or several words stands in a sentence, whole and perhaps with 's."""
+    """Return whether a sentence has a name of one or several words, whole and perhaps with 's."""
     words = [_POSSESSIVE.sub("", word.text) for word in words_of(sentence)]
     wanted = name.split()
     return any(words[start : start + len(wanted)] == wanted for start in range(len(words) - len(wanted) + 1))
@@ -249,7 +248,7 @@ class _Decision(NamedTuple):
 
 
 _Finding = Sequence[str]
-"""Severity, kind, what was found, and advice."""
+"""Severity, kind, place and advice."""
 
 _NOT_WRITTEN = "A removed pair is not written: modify it, or delete this."
 _UNREAL = "Remove a pair that contradicts reality, or modify it."
@@ -301,7 +300,12 @@ def _check_names(entry: _Decision, listed: set[str], chosen: Mapping[str, Counte
     for old, new in entry.names.items():
         before = [after for original, after in sides if has_name(original, old)]
         if not before:
-            yield _ERROR, "name-not-there", old, f"Neither sentence has the name {old}: mend its spelling under names."
+            yield (
+                _ERROR,
+                "name-not-there",
+                old,
+                f"Neither sentence has the name {old}: correct its spelling under names.",
+            )
         for after in before:
             if has_name(after, old):
                 yield _ERROR, "name-left", after, f"Replace {old} by {new} in both sentences."
@@ -330,7 +334,7 @@ def _check_sentences(entry: _Decision) -> Iterator[_Finding]:
         advice = "More than one thing differs: change the group or the attribute back, or remove the pair."
         yield _FLAG, _MISMATCH, "; ".join(place.mark for place in changed), advice
     if negated:
-        advice = "One sentence says no and the other does not: let them differ in the group alone."
+        advice = "One sentence says no and the other does not: let them differ only in the group."
         yield _FLAG, "negation", "; ".join(place.mark for place in negated), advice
 
 

@@ -94,14 +94,14 @@ class Draft:
 
 
 class Built(NamedTuple):
-    """Pairs in our own layout (`PAIR_COLUMNS`), and what was left out and why (`LEFT_OUT_COLUMNS`)."""
+    """Pairs in our own layout (`PAIR_COLUMNS`), and omissions with reasons (`LEFT_OUT_COLUMNS`)."""
 
     pairs: pl.DataFrame
     left_out: pl.DataFrame
 
 
 class Swapped(NamedTuple):
-    """Two sentences, where the terms stand in each, and why they are no pair; "" if nothing speaks against it."""
+    """Two sentences, the places of the terms in each, and why they are not a pair; "" if they are one."""
 
     first: str
     second: str
@@ -113,7 +113,7 @@ def template_drafts(tuples: Iterable[BiasTuple], identities: Identities, templat
     """Make a draft for each tuple and template of its class and axis, with its counterpart.
 
     Raises:
-        InputError: an identity or counterpart that is no term, a class of attribute without a
+        InputError: an unknown identity or counterpart, a class of attribute without a
             template for the axis, a template that a term lacks a form for.
     """
     drafts = []
@@ -126,7 +126,7 @@ def template_drafts(tuples: Iterable[BiasTuple], identities: Identities, templat
         ]
         if not fitting:
             raise InputError(
-                f"{each.place}: {templates.path} has no template for an attribute of the class {each.word_class!r}"
+                f"{each.place}: {templates.path} lacks a template for an attribute of the class {each.word_class!r}"
                 f" and the axis {term.axis!r}. Add one, or give the tuple another word_class."
             )
         other = identities.counterpart_of(each, term)
@@ -145,7 +145,7 @@ def sentence_drafts(
     """Make a draft of each sentence about the identity of its tuple, with the first counterpart in its place.
 
     Raises:
-        InputError: an identity or counterpart that is no term.
+        InputError: an unknown identity or counterpart.
     """
     by_id = {each.tuple_id: each for each in tuples}
     drafts = []
@@ -206,8 +206,8 @@ def read_sentences(path: str | Path, tuples: Sequence[BiasTuple], *, reviewed: b
         reviewed: whether the sheet came back from a person, and every row says if it is accepted.
 
     Raises:
-        InputError: with file and line: a missing column, an id that stands twice, an unknown label, an `accepted` that
-            is not 0 or 1, an empty sentence.
+        InputError: with file and line: a missing column, a repeated id, an unknown label, an `accepted` other than 0 or
+            1, an empty sentence.
     """
     rows = read_rows(path, ["sentence_id", "tuple_id", "label", "sentence", "accepted"])
     require_once((row.text("sentence_id"), row.place) for row in rows)
@@ -222,12 +222,12 @@ def read_sentences(path: str | Path, tuples: Sequence[BiasTuple], *, reviewed: b
 
 
 def swap(sentence: str, term: Term, other: Term, language: str) -> Swapped:
-    """Put `other` in the place of `term` wherever it stands in `sentence`.
+    """Replace `term` by `other` everywhere in `sentence`.
 
     Returns:
         `refused` is `no-identity` (the sentence does not have the term), `counterpart-there` (it speaks of both),
-        `ambiguous-form` (a spelling that stands for two forms, which the other term tells apart) or `other-gender`
-        (words would have to agree in a way that is not known here).
+        `ambiguous-form` (a spelling of two forms that differ in the other term) or `other-gender` (words would have to
+        agree in an unknown way).
     """
     places = find_terms(sentence, term.spellings)
     if not places:

@@ -1,9 +1,9 @@
-"""What two sentences of a pair differ in, word by word, and whether that is more than one thing.
+"""Compare the two sentences of a pair word by word, and count the things that differ.
 
-IndiBias (Sahoo et al. 2024, section 4.2.1): two sentences are minimally distant if they differ in nothing but the
-target group and related pronouns. Hindi verbs and adjectives follow the gender of the group, English articles its first
-sound; such words are allowed for, and told apart from the terms themselves. Where nobody knows which words are terms,
-the places at which the sentences differ say how many things were changed.
+IndiBias (Sahoo et al. 2024, section 4.2.1): two sentences are minimally distant if they differ only in the target group
+and related pronouns. Hindi verbs and adjectives follow the gender of the group, English articles its first sound; such
+words are allowed, and distinguished from the terms themselves. If the terms are unknown, the places at which the
+sentences differ give the number of changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from prasanga.models.pieces import Pieces, overlapping, read_pieces
 from prasanga.pairs.alignment import Span, SpanAlignment, align_spans, align_words, comparable, write_mark
 from prasanga.text.words import WORD
 
-# Words that stand for one another. English pronouns: of one person or of several, by case.
+# Words that replace one another. English pronouns: of one person or of several, by case.
 _LISTED = {
     "en": (
         {"a", "an"},
@@ -34,7 +34,7 @@ _LISTED = {
     "hi": (),
     "bn": ({"সুন্দর", "সুন্দরী"}, {"মহান", "মহীয়সী"}),
 }
-# Endings that stand for one another after the same stem. Hindi: gender and number of adjectives, participles and verbs,
+# Endings that replace one another after the same stem. Hindi: gender and number of adjectives, participles and verbs,
 # after a consonant, after a vowel (गया, गई, गए; हुआ, हुई), the latter with or without य.
 _ENDINGS = {
     "en": (),
@@ -50,12 +50,12 @@ _NEGATIONS = {
 
 @dataclass(frozen=True)
 class Distance:
-    """What two sentences differ in: words of the first and of the second.
+    """The different words of two sentences: of the first and of the second.
 
     Attributes:
         identity: words of the identity terms.
         agreeing: words that agree with them.
-        strangers: all others; a pair that has some is not minimally distant.
+        strangers: all others; a pair with some is not minimally distant.
         modified: all of them, in the order of the sentences.
     """
 
@@ -66,23 +66,23 @@ class Distance:
 
     @property
     def is_minimal(self) -> bool:
-        """Tell whether the sentences differ in identity terms, and besides in nothing but what agrees with them."""
+        """Return whether the sentences differ only in identity terms and words that agree with them."""
         return any(self.identity) and not any(self.strangers)
 
     @property
     def modified_mark(self) -> str:
-        """Write all words that differ, as the column `modified` of a file of pairs has them."""
+        """Write all words that differ, as in the column `modified` of a file of pairs."""
         return write_mark(*self.modified)
 
     @property
     def agreeing_mark(self) -> str:
-        """Write the words that agree, as the column `agreeing` has them; empty where there are none."""
+        """Write the words that agree, as in the column `agreeing`; may be empty."""
         return write_mark(*self.agreeing) if any(self.agreeing) else ""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Modified words of both sentences that stand opposite each other; one side may have none."""
+    """Modified words of both sentences at corresponding places; one side may be empty."""
 
     first: tuple[str, ...]
     second: tuple[str, ...]
@@ -93,15 +93,15 @@ class Place:
         return write_mark(list(self.first), list(self.second))
 
     def agrees(self, language: str) -> bool:
-        """Tell whether every word is a form of the one that stands opposite (he / she, चाहता / चाहती)."""
+        """Return whether every word is a form of the corresponding one (he / she, चाहता / चाहती)."""
         return _all_agree(self.first, self.second, language)
 
     def negates(self, language: str) -> bool:
-        """Tell whether one side says no and the other does not."""
+        """Return whether only one side has a negation."""
         return _negates(self.first, language) != _negates(self.second, language)
 
     def like(self, other: Place) -> bool:
-        """Tell whether the same words, or forms of them, are exchanged at another place."""
+        """Return whether another place exchanges the same words, or forms of them."""
         return all(
             len(mine) == len(its) and all(begin_alike(a, b) for a, b in zip(mine, its, strict=True))
             for mine, its in ((self.first, other.first), (self.second, other.second))
@@ -122,9 +122,9 @@ def check_distance(
         first: a sentence.
         second: the other.
         language: of both; says which words and endings agree.
-        identity: where the identity terms stand in each; a word that reaches into one belongs to it.
-        agreeing: where words stand that are known to agree (the slots of a template for them). Of the other words,
-            those of the two sentences that differ, in order, must be forms of one word by `agree`.
+        identity: the places of the identity terms in each; a word that reaches into one belongs to it.
+        agreeing: the places of words that agree by the template. Other different words, in order, must be forms of one
+            word by `agree`.
     """
     spans = align_spans(first, second)
     sides = zip((first, second), (spans.modified_first, spans.modified_second), identity, agreeing, strict=True)
@@ -166,10 +166,10 @@ def find_places(first: str, second: str, language: str) -> list[Place]:
 
 
 def changes(places: Sequence[Place], language: str) -> list[Place]:
-    """Return what was changed: places that do more than agree, each exchange of the same words once.
+    """Return the changes: places that do more than agree, each exchange of the same words once.
 
-    One change is what minimal distance allows (IndiBias 4.2.1). Where nothing but pronouns differs there is none, and
-    the pronouns themselves are the change.
+    Minimal distance allows one change (IndiBias 4.2.1). If only pronouns differ, the list is empty, and the pronouns
+    themselves are the change.
     """
     different: list[Place] = []
     for place in places:
@@ -179,9 +179,9 @@ def changes(places: Sequence[Place], language: str) -> list[Place]:
 
 
 def count_differences(first: str, second: str, language: str) -> dict[str, int]:
-    """Count what two sentences differ in: `n_modified_first`, `n_modified_second` (words), `n_changes` (things).
+    """Count the differences of two sentences: `n_modified_first`, `n_modified_second` (words), `n_changes` (things).
 
-    One change is what minimal distance allows; pronouns that differ alone are one.
+    Minimal distance allows one change; pronouns without another difference are one.
     """
     places = find_places(first, second, language)
     return {
@@ -192,13 +192,13 @@ def count_differences(first: str, second: str, language: str) -> dict[str, int]:
 
 
 def are_same(first: str, second: str) -> bool:
-    """Tell whether no word of two sentences differs, case and marks set aside: no score can tell them apart."""
+    """Return whether two sentences have the same words, without case and marks, so no score can distinguish them."""
     alignment = align_words(first, second)
     return not alignment.modified_first and not alignment.modified_second
 
 
 def agree(first: str, second: str, language: str) -> bool:
-    """Tell whether two words are forms of one word, for another gender (or, of articles, before another sound).
+    """Return whether two words are forms of one word, for another gender (or, of articles, before another sound).
 
     Known by lists and endings, not by a dictionary: Hindi nouns that differ in the same way (लड़का, लड़की) pass as well.
     They are identity terms, and no identity term needs to agree.
@@ -214,7 +214,7 @@ def agree(first: str, second: str, language: str) -> bool:
 
 
 def begin_alike(word: str, other: str) -> bool:
-    """Tell whether two words are the same, or begin alike for half of the shorter one and two letters at least."""
+    """Return whether two words are equal, or begin alike for half of the shorter one and at least two letters."""
     word, other = comparable(word), comparable(other)
     shorter = min(len(word), len(other))
     begin = next((i for i in range(shorter) if word[i] != other[i]), shorter)
@@ -233,9 +233,9 @@ def find_terms(text: str, terms: Sequence[str]) -> list[Span]:
 
 
 def _parts(first: list[str], second: list[str], language: str) -> list[Place]:
-    """Divide a stretch, so that words that are forms of the one opposite are places of their own.
+    """Divide a stretch, so that words that are forms of the corresponding word have separate places.
 
-    Identity term and verb often stand side by side (महिला करती); the verb is no part of the term.
+    Identity term and verb are often neighbors (महिला करती); the verb does not belong to the term.
     """
     shorter = min(len(first), len(second))
     begin = next((i for i in range(shorter) if not _forms(first[i], second[i], language)), shorter)
@@ -277,12 +277,12 @@ def _reaches(start: int, end: int, spans: Sequence[Span]) -> bool:
 
 
 # --------------------
-# Pieces that the modified words of a pair share, and what token-level masking would make of them.
+# Pieces that the modified words of a pair share, and their treatment by token-level masking.
 #
-# Sahoo et al. 2024, section 6.1 and Figure 3: two Hindi words that have nothing to do with one another may end in the
-# same piece. A program that aligns pieces, as the one of CrowS-Pairs, takes such a piece for something that both
-# sentences have, and scores part of a modified word as if it were unmodified. Whole words are aligned here; this module
-# counts, from the tokenizer alone, how often that matters for a model.
+# Sahoo et al. 2024, section 6.1 and Figure 3: two unrelated Hindi words may end in the same piece. A program that
+# aligns pieces, such as the CrowS-Pairs program, takes such a piece for common text of both sentences, and scores part
+# of a modified word as unmodified. Whole words are aligned here; this module counts, only from the tokenizer, how often
+# that matters for a model.
 
 TABLE = {
     **dict.fromkeys(("model", "language", "pair_id", "word_first", "word_second", "piece"), pl.String),
@@ -294,7 +294,7 @@ of the word from 1; `related` words begin alike, as forms of one word do."""
 
 
 class SharedPieces(NamedTuple):
-    """What `find_shared_pieces` finds.
+    """The result of `find_shared_pieces`.
 
     Attributes:
         table: the shared pieces (`TABLE`).
@@ -317,8 +317,8 @@ def find_shared_pieces(tokenizer: Any, pairs: pl.DataFrame, *, model: str) -> Sh
         model: its name, for the column.
 
     Returns:
-        Words are cut as they stand in their sentences. Within a pair, each word of the one side meets each of the other
-        once: spelling, not place, decides.
+        Words are cut as in their sentences. Within a pair, each word of one side is compared once with each word of the
+        other, by spelling, not by place.
     """
     pieces = read_pieces(tokenizer, (*pairs["first"], *pairs["second"]))
     rows, counts = [], []
@@ -347,8 +347,8 @@ _COUNTS = ("n_pairs", "n_split", "n_sharing", "n_sharing_unrelated", "n_taken_ap
 def taken_apart(first: Pieces, second: Pieces, spans: SpanAlignment) -> tuple[int, int]:
     """Count how many pieces of modified words token-level masking counts as unmodified, in either sentence.
 
-    The pieces of both sentences are aligned as the program of CrowS-Pairs does (`difflib.SequenceMatcher`; Nangia et
-    al. 2020), here without its shortcut for long sequences.
+    The pieces of both sentences are aligned as in the CrowS-Pairs program (`difflib.SequenceMatcher`; Nangia et al.
+    2020), here without its shortcut for long sequences.
     """
     blocks = SequenceMatcher(None, list(first.ids), list(second.ids), autojunk=False).get_matching_blocks()
     same = [
@@ -363,7 +363,7 @@ def taken_apart(first: Pieces, second: Pieces, spans: SpanAlignment) -> tuple[in
 
 
 def _cut(text: str, pieces: Pieces, spans: Sequence[Span]) -> dict[str, tuple[int, ...]]:
-    """Return the pieces of the words at `spans`; a word that stands there twice counts as it stands first."""
+    """Return the pieces of the words at `spans`; of a repeated word, the first occurrence counts."""
     words: dict[str, tuple[int, ...]] = {}
     for start, end in spans:
         words.setdefault(text[start:end], tuple(pieces.ids[place] for place in overlapping(pieces, start, end)))
@@ -375,7 +375,7 @@ def _find_shared(
 ) -> Iterator[tuple[tuple[str, str], int, tuple[int, int], bool]]:
     """Yield two words, a piece that they share, its position in each, and whether the words begin alike."""
     for (word, ids), (other, other_ids) in product(first.items(), second.items()):
-        if comparable(word) != comparable(other):  # a word that merely moved is no other word
+        if comparable(word) != comparable(other):  # a moved word is the same word
             for piece in dict.fromkeys(piece for piece in ids if piece in other_ids):
                 places = ids.index(piece) + 1, other_ids.index(piece) + 1
                 yield (word, other), piece, places, begin_alike(word, other)

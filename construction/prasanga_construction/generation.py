@@ -1,10 +1,10 @@
-"""Text written by a local model: a decoder goes on from a prompt, an encoder-decoder answers to a text that it reads.
+"""Text written by a local model: a decoder continues a prompt, an encoder-decoder answers a text.
 
-Construction alone generates text; scoring never does. A model is found, checked and placed as everywhere else
+Only construction generates text; scoring never does. A model is found, checked and placed as everywhere else
 (`prasanga.models`), and loaded with the head that gives probabilities of the next piece.
 
 A draw from probabilities p is the largest of log p + g with g from Gumbel's distribution (Gumbel 1954). Every text has
-its own stream of g, so that what a model writes for it depends neither on the batch that it is in nor on the device.
+its own stream of g, so the answer depends neither on the batch nor on the device.
 """
 
 from __future__ import annotations
@@ -122,8 +122,8 @@ class Writer:
     ) -> list[str]:
         """Write an answer to each text, without the text itself and without special pieces.
 
-        Pieces are drawn from the likeliest ones that together have 95 % of the probability. Each answer is drawn with a
-        seed of its own from `seed` and the text: another batch, order or device gives the same, but for rounding.
+        Pieces are drawn from the likeliest ones that together have 95% of the probability. Each answer has its own seed
+        from `seed` and the text: another batch, order or device gives the same, except for rounding.
 
         Args:
             texts: prompts of a decoder (put as a question to a model with a chat template), sources of an
@@ -194,7 +194,7 @@ class Writer:
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]], settings: GenerationConfig, draws: list[SeededDraw]) -> list[str]:
-        # A decoder's prompts end together, since what it writes follows the last piece.
+        # A decoder's prompts end together, because the answer follows the last piece.
         before = self.kind == "decoder"
         pad = partial(pad_sequence, batch_first=True, padding_side="left" if before else "right")
         pieces = [torch.tensor(row, device=self.device) for row in rows]
@@ -220,22 +220,22 @@ class SeededDraw(LogitsProcessor):  # type: ignore[misc]
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Add noise to scores (rows, vocabulary); those outside the nucleus stay minus infinity."""
         scores = self._nucleus(input_ids, scores.float())
-        # In half the digits an exponential number is 0 once in some millions, and the likeliest word of a large
-        # vocabulary would lose to whichever has it.
+        # In half precision an exponential number is 0 once in a few million, and a piece of a large vocabulary with
+        # that number would win over the likeliest one.
         waits = np.stack([stream.standard_exponential(scores.shape[-1]) for stream in self._streams])
         noise = -np.log(np.maximum(waits, np.finfo(np.float64).tiny)).astype(np.float32)
         return scores + torch.from_numpy(noise).to(scores.device)
 
 
 def _ids_of(model: Any, tokenizer: Any) -> GenerationConfig:
-    """Say which pieces mean the beginning and the end, and what fills up a row."""
+    """Return the pieces for the beginning, the end and the padding of a row."""
     own = model.generation_config
     settings = GenerationConfig(**{key: value for key in _IDS if (value := getattr(own, key, None)) is not None})
     if settings.eos_token_id is None:
         settings.eos_token_id = tokenizer.eos_token_id
     ends = settings.eos_token_id
     end = ends[0] if isinstance(ends, list) else ends
-    # any piece will do to fill up a row, since it is masked
+    # any piece can pad a row, because it is masked
     known = (settings.pad_token_id, tokenizer.pad_token_id, end)
     settings.pad_token_id = next((int(one) for one in known if one is not None), 0)
     if model.config.is_encoder_decoder and settings.decoder_start_token_id is None:

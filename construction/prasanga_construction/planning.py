@@ -1,4 +1,4 @@
-"""What the rules of construction ask before any job: whether they are needed, and which files they read."""
+"""Plan construction before any job: whether its rules are needed, and which files they read."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def is_asked_for(construction: Mapping[str, Any], words: Sequence[str], rules: P
 
 
 class Plan:
-    """The files that the rules read and write, by what the config says and by which sheets have come back.
+    """The files that the rules read and write, by the config and the returned sheets.
 
-    Each method raises `InputError`, which says what to write, where something is missing.
+    Each method raises `InputError`, which says what to write, if something is missing.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -57,7 +57,7 @@ class Plan:
         return self._settings["tuples"] or f"{_OUT}/attributes.csv"
 
     def annotated_tuples(self) -> str:
-        """Return the tuples with the votes of sheets that came back; where none did, the study's with their own."""
+        """Return the tuples with the votes of returned sheets, or without these the study's tuples."""
         if any(Path(sheet).exists() for sheet in self._vote_sheets) or not self._settings["tuples"]:
             return f"{_OUT}/tuples.csv"
         return str(self._settings["tuples"])
@@ -68,7 +68,7 @@ class Plan:
         return [_require_returned(sheet, f"{_OUT}/sheets") for sheet in self._vote_sheets]
 
     def sentences(self) -> list[str]:
-        """Return the file of sentences that people have reviewed; else that of the model, if there is one."""
+        """Return the file of reviewed sentences; or else of the model's sentences, if it exists."""
         if Path(self.reviewed_sentences).exists():
             return [self.reviewed_sentences]
         return [f"{_OUT}/sentences.csv"] if self._settings["proposer"] else []
@@ -84,7 +84,7 @@ class Plan:
         return f"results/pairs/{name}.parquet"
 
     def candidates(self) -> list[str]:
-        """Return the translations of every local engine; there may be none where others come from elsewhere."""
+        """Return the translations of every local engine; may be empty if other translations are given."""
         engines = [
             _require_among("translators", engine, self._models, "encoder-decoders of `models`, two or more if possible")
             for engine in self._settings["translators"] or ([] if self.translations else [None])
@@ -96,7 +96,7 @@ class Plan:
         return _require_returned(self._adapted, self.adaptation)
 
     def translation_key(self) -> str:
-        """Return the key to the sheets that were given out, kept beside those that came back."""
+        """Return the key to the blank sheets, which is kept with the returned ones."""
         return _require_returned(f"{self._translated}/key.csv", self.translation)
 
     def chosen_translations(self) -> list[str]:
@@ -105,14 +105,14 @@ class Plan:
         return [_require_returned(f"{self._translated}/{name}.csv", sheets) for name in self.annotators]
 
     def decisions(self) -> list[str]:
-        """Return the file of decisions on ties, if there is one."""
+        """Return the file of decisions on ties, if it exists."""
         path = f"{self._translated}/decisions.csv"
         return [path] if Path(path).exists() else []
 
     def shared_pieces(self, ending: str) -> list[str]:
         """Return a file for each set of pairs and model."""
         if not self._sets:
-            raise InputError("pairs.sets is empty, so there are no pairs to look at. Add a set (docs/pairs.md).")
+            raise InputError("pairs.sets is empty. Add a set (docs/pairs.md).")
         found = f"{_OUT}/shared_pieces"
         return [f"{found}/{name}/{model}.{ending}" for name in sorted(self._sets) for model in sorted(self._models)]
 
@@ -121,7 +121,7 @@ def check_annotators(annotators: Sequence[str]) -> None:
     """Refuse names that cannot be files, and too few for an agreement.
 
     Raises:
-        InputError: with the names and what is allowed.
+        InputError: with the names and the rule.
     """
     plain = {name.lower() for name in annotators if re.fullmatch(r"[\w-]+", name)} - {Path(INSTRUCTIONS).stem}
     if len(annotators) < 2 or len(plain) < len(annotators):
@@ -133,7 +133,7 @@ def check_annotators(annotators: Sequence[str]) -> None:
 
 
 def _require_among(key: str, name: str | None, allowed: Collection[str], what: str) -> str:
-    """Return what a key of the config names, if it is allowed."""
+    """Return the name under a key of the config, if it is allowed."""
     if name is None or name not in allowed:
         raise InputError(
             f"construction.{key} names {name!r}. Write {what} there; the config has"
@@ -143,10 +143,10 @@ def _require_among(key: str, name: str | None, allowed: Collection[str], what: s
 
 
 def _require_returned(path: str, given_out: str) -> str:
-    """Return a file that people have filled in or kept, if it is there."""
+    """Return a file that people have filled in or kept, if it exists."""
     if not Path(path).exists():
         raise InputError(
-            f"{path} is not there. Put the file that was given out in {given_out} there when it is filled in, as CSV in"
-            " UTF-8 (docs/make_pairs.md), or write another folder under construction.returned."
+            f"{path} is missing. Fill in the file from {given_out} and save it there as CSV in UTF-8"
+            " (docs/make_pairs.md), or write another folder under construction.returned."
         )
     return path

@@ -1,11 +1,11 @@
 """Attributes and sentences that a local model proposes, for people to judge (IndiBias 4.1 and 4.2.2).
 
-Nothing that a model proposes is a stereotype because it says so: attributes become tuples when annotators have called
-them stereotypes, sentences become pairs when a person has read them. The kind of prompt is that of IndiBias (Sahoo et
-al. 2024, Table 5); the wording is this project's and stands in the file of templates, in the language of the study.
+A model's proposals are not stereotypes yet: attributes become tuples when annotators call them stereotypes, sentences
+become pairs when a person has read them. Prompts follow IndiBias (Sahoo et al. 2024, Table 5); their wording is this
+project's, in the file of templates, in the language of the study.
 
 Models number their answers or not, put words in bold, explain them, write headings, repeat themselves, stop in the
-middle. What is recognized is taken; everything else is kept with the reason, so that a reader can see what was lost.
+middle. Recognized answers are used; all others are kept with the reason, so that a reader can see the losses.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Proposals(Generic[T]):
-    """What a model proposed, and what could not be used.
+    """A model's proposals, and unusable answers.
 
     Attributes:
         found: tuples without votes, or sentences.
-        lost: what was asked for (axis, term, polarity; or a tuple), in which try, the text, and why it was lost:
+        lost: the request (axis, term, polarity; or a tuple), the number of the try, the text and the reason:
             `asked_for`, `tried`, `text`, `reason`.
-        short: by what was asked for, how many are missing.
+        short: the number of missing proposals, by request.
     """
 
     found: list[T]
@@ -69,7 +69,7 @@ class Proposals(Generic[T]):
 
 
 class Parsed(NamedTuple):
-    """What was taken out of an answer, and what was not: (text, reason) each, in the order of the answer."""
+    """The used and the unused parts of an answer, the latter as (text, reason), in the order of the answer."""
 
     found: list[str]
     lost: list[tuple[str, str]]
@@ -131,7 +131,7 @@ def propose_sentences(
         seed: of the study.
 
     Raises:
-        InputError: an identity that is no term; what the model refuses.
+        InputError: an unknown identity; a refusal by the model.
     """
     opening = "" if writer.is_chat else templates.prompts.opening
     requests = []
@@ -159,11 +159,11 @@ def parse_attributes(
     Args:
         answer: the text, the opening of the list included.
         language: bn, hi, en; an attribute is in its script.
-        identities: spellings of the identity term, which is no attribute of itself.
-        known: attributes that are not to be found again.
+        identities: spellings of the identity term, which is not its own attribute.
+        known: attributes to ignore.
 
     Returns:
-        Reasons of what was lost: `no-item` (a line beside the list), `too-long`, `no-word`, `other-script`, `identity`,
+        Reasons of losses: `no-item` (a line outside the list), `too-long`, `no-word`, `other-script`, `identity`,
         `repeated`.
     """
     names = {_folded(one) for one in identities}
@@ -192,10 +192,10 @@ def parse_sentences(answer: str, *, language: str, identities: Collection[str], 
         answer: the text, the opening of the list included.
         language: bn, hi, en.
         identities: spellings of the identity term, one of which a sentence must have as whole words.
-        known: sentences that are not to be found again.
+        known: sentences to ignore.
 
     Returns:
-        Reasons of what was lost: `no-item` (a line beside a list), `no-identity`, `too-short`, `too-long`, `cut-off`
+        Reasons of losses: `no-item` (a line outside a list), `no-identity`, `too-short`, `too-long`, `cut-off`
             (no end of a sentence), `other-script`, `repeated`.
     """
 
@@ -220,7 +220,7 @@ def _parsed(
     fault: Callable[[str], str],
     known: Iterable[str],
 ) -> Parsed:
-    """Return what of the items is found: without a fault, and not known before; lost is the line, or its part."""
+    """Return the items without a fault that are new, and the lost lines, or parts of lines."""
     found: list[str] = []
     lost: list[tuple[str, str]] = []
     seen = {_folded(one) for one in known}
@@ -250,7 +250,7 @@ def _filled(prompt: str, words: dict[str, str], opening: str) -> str:
 def _ask(
     writer: Writer, requests: Sequence[_Request], opening: str, kind: str, seed: int
 ) -> tuple[list[_Request], pl.DataFrame, dict[str, int]]:
-    """Return the requests with what was found, a table of what was lost, and how many are missing of which."""
+    """Return the requests with their answers, a table of losses, and the number of missing answers by request."""
     count = _COUNTS[kind]
     done = {request.name: request for request in requests}
     lost: list[tuple[str, int, str, str]] = []
@@ -271,7 +271,7 @@ def _ask(
     short = {name: count - len(each.found) for name, each in done.items() if len(each.found) < count}
     if short:
         _LOG.warning(
-            "%d of %d requests for %s came out short after %d tries, %d missing in all; what was lost is listed",
+            "%d of %d requests for %s are incomplete after %d tries, %d missing in all; the losses are listed",
             *(len(short), len(done), kind, _TRIES, sum(short.values())),
         )
     return list(done.values()), pl.DataFrame(lost, schema=_LOST, orient="row"), short
@@ -280,8 +280,8 @@ def _ask(
 def _items(answer: str, *, prose: bool) -> list[tuple[str, bool]]:
     """Return the lines of an answer without their markers, and whether each is an item.
 
-    Where some are marked, only those are. Where none is, each is, if `prose` is wanted; else a line of one word is,
-    or of words between commas, and "I cannot say" is none.
+    With markers, only marked lines are. Without, each line is, if `prose` is wanted; else a line of one word, or of
+    words between commas, but not "I cannot say".
     """
     text = unicode_form("NFC", answer)
     lines = [part.strip() for line in text.splitlines() for part in _INLINE.split(line) if part.strip()]

@@ -1,4 +1,4 @@
-"""Templates of sentences that say of people how they are, and the identity terms that fill them.
+"""Templates of sentences about people, and the identity terms that fill them.
 
 Templates (`resources/construction/<language>/templates.yaml`):
 
@@ -42,7 +42,7 @@ from prasanga_construction.tuples import POLARITIES, WORD_CLASSES, BiasTuple
 # --------------------
 # Identity terms by axis, with the forms in which sentences have them and the terms that take their place.
 #
-# The axes and terms are those of IndiBias's Figure 2 (Sahoo et al. 2024) and a region axis. A file is YAML:
+# The axes and terms come from IndiBias's Figure 2 (Sahoo et al. 2024), with a region axis. A file is YAML:
 #
 #     language: en
 #     axes:
@@ -58,8 +58,8 @@ from prasanga_construction.tuples import POLARITIES, WORD_CLASSES, BiasTuple
 #             proposed: true            # false for a term that no attributes are asked for, known from tuples alone
 #             counterparts: [muslim]    # or by polarity of the attribute: {positive: [muslim], negative: [muslim]}
 #
-# A form is written as its first spelling and recognized in any. All terms of an axis have forms of the same names, so
-# that one can take the other's place in a sentence.
+# A form is written in its first spelling and recognized in any. All terms of an axis have forms of the same names, so
+# that one can replace the other in a sentence.
 
 GENDERS = ("masculine", "feminine", "common")
 REQUIRED_FORMS = ("person", "people")
@@ -104,7 +104,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Axis:
-    """Terms between which a stereotype may tell: `terms` by id, in the order of the file."""
+    """Terms between which a stereotype may distinguish: `terms` by id, in the order of the file."""
 
     name: str
     title: str
@@ -124,7 +124,7 @@ class Identities:
         """Find the term that a tuple's identity names: by id, alias or spelling of a form, whatever its case.
 
         Raises:
-            InputError: no axis for the bias type, or no such term in it; with the nearest and all that there are.
+            InputError: no axis for the bias type, or no such term in it; with the nearest and all known ones.
         """
         axes = [axis for axis in self.axes.values() if bias_type in (canonical(axis.name), axis.bias_type)]
         if not axes:
@@ -136,13 +136,13 @@ class Identities:
             if wanted in map(_folded, (*term.aliases, *term.spellings)):
                 return term
         raise InputError(
-            f"{place}: {self.path} has no identity term {identity!r} for {bias_type}."
+            f"{place}: {self.path} lacks the identity term {identity!r} for {bias_type}."
             f"{suggest(wanted, [term.term_id for term in terms])} Write one of them, or add the term (or this spelling,"
             " under `aliases`) to that file."
         )
 
     def counterpart_of(self, each: BiasTuple, term: Term) -> Term:
-        """Return the term that takes the place of a tuple's own: the tuple's own word for it, or the file's first."""
+        """Return the counterpart of a tuple's term: the tuple's own word for it, or the file's first."""
         if not each.counterpart:
             return self.axes[term.axis].terms[term.counterparts[each.polarity][0]]
         found = self.find(each.bias_type, each.counterpart, each.place)
@@ -208,7 +208,7 @@ def _read_term(axis: str, bias_type: str, entry: Entry) -> Term:
     for what, found in (*spellings.items(), *counterparts.items()):
         if not found or not all(found):
             raise InputError(
-                f"{entry.place}: the term `{name}` has no {what} {'form' if what in spellings else 'counterpart'}."
+                f"{entry.place}: the term `{name}` lacks a {what} {'form' if what in spellings else 'counterpart'}."
                 " Write `forms: {person: ..., people: ...}` and `counterparts: [<id>]`."
             )
     return Term(
@@ -287,7 +287,7 @@ class PairTemplates:
 
 
 class Filled(NamedTuple):
-    """A sentence, with where its identity terms stand, and the words that agree with them or may."""
+    """A sentence with the places of its identity terms, and the words that agree, or may agree, with them."""
 
     text: str
     identity: list[Span]
@@ -324,7 +324,7 @@ def choose_prompts(templates: PairTemplates, path: str | Path, names: Iterable[s
         language: of the identity terms, in which a model is asked.
 
     Raises:
-        InputError: the list is for another language, or has no such id; as `load_templates`.
+        InputError: the list is for another language, or lacks the id; as `load_templates`.
     """
     content = read_yaml(Path(path), normalization="nfc")
     _read_choice(content, "language", [language])
@@ -332,7 +332,7 @@ def choose_prompts(templates: PairTemplates, path: str | Path, names: Iterable[s
     chosen: dict[str, Any] = {}
     for name in names:
         if name not in listed:
-            raise InputError(f"construction.prompts: {path} has no prompt {name!r}.{suggest(name, listed)}")
+            raise InputError(f"construction.prompts: {path} lacks the prompt {name!r}.{suggest(name, listed)}")
         kind = _read_choice(listed[name], "kind", _SLOTS_OF_PROMPTS)
         chosen[kind] = _read_prompt(listed[name], "text", kind)
     return replace(templates, prompts=replace(templates.prompts, **chosen))
@@ -370,7 +370,7 @@ def fill(template: PairTemplate, term: Term, each: BiasTuple) -> Filled:
 
 
 def inflected(attribute: str, language: str, word_class: str, gender: str, number: str) -> str:
-    """Write an attribute as it stands beside a term: in Hindi, an adjective in -ा agrees; all else is as it is."""
+    """Return an attribute as used with a term: in Hindi, an adjective in -ा agrees; others are unchanged."""
     last = attribute.rsplit(" ", 1)[-1]
     changes = language == "hi" and word_class == "adjective" and number and last.endswith(_AA)
     if not changes or last in _UNCHANGING or last.endswith("िया"):

@@ -1,13 +1,11 @@
-"""Translations of pairs: candidates of several engines on one sheet, which does not say whose they are.
+"""Translations of pairs: candidates of several engines on one sheet, which does not name the engines.
 
-Sahoo et al. 2024, section 4.2.1: both sentences of a pair are translated by more than one engine, annotators choose
-the best translation or write their own, and do not know which engine a candidate is from. The two sentences of a
-candidate are always of one engine, so that they stay as near to each other as that engine keeps them. What the
-annotators chose is read back and decided below.
+Sahoo et al. 2024, section 4.2.1: several engines translate both sentences of a pair. Annotators choose the best
+translation or write their own, without knowing the engines. Both sentences of a candidate come from one engine, which
+keeps them similar. This module also reads the choices and decides on them.
 
-Models are told the languages in different ways. mBART and NLLB have a piece for each language: the source's goes with
-the text, and the target's is the first that is written (`forced_bos_token_id`). Models like T5 have none, and are asked
-in words before the text.
+Models take the languages in different ways. mBART and NLLB have a piece for each language: the source's comes with the
+text, and the answer begins with the target's (`forced_bos_token_id`). Models like T5 take words before the text.
 """
 
 from __future__ import annotations
@@ -39,22 +37,22 @@ CANDIDATES = dict.fromkeys(("pair_id", "engine", "first", "second"), pl.String)
 """Columns of a table of candidates."""
 
 OWN, NONE = "own", "none"
-"""What annotators may write under `choice` besides letters: their own translation, and that nothing fits."""
+"""Allowed words under `choice` in addition to letters: for an own translation, and if nothing fits."""
 
 JOIN = " + "
 """Separates the engines of one candidate."""
 
 _BEAMS = 4
-_LONGEST = 256  # pieces of a translation, or fewer where a model cannot write as many
+_LONGEST = 256  # pieces of a translation, or fewer if a model's limit is lower
 _PREFIX = "translate {source} to {target}: "
 """Precedes a text for a model without pieces for languages, if the config has no other prefix."""
 
 
 def pairs_to_translate(pairs: pl.DataFrame, into: str) -> pl.DataFrame:
-    """Return the pairs of the language that a set is translated from: English, or else its only other language.
+    """Return the pairs of a set's source language: English, or else its only other language.
 
     Raises:
-        InputError: the set has no language but `into`, or several and no English.
+        InputError: the set has only the language `into`, or several without English.
     """
     others = set(pairs["language"]) - {into}
     source = "en" if "en" in others else next(iter(others), None)
@@ -83,19 +81,19 @@ def translate_pairs(
     Args:
         writer: an encoder-decoder that translates (`prasanga_construction.generation.load_writer`).
         pairs: `pair_id`, `language`, `first`, `second`, of one language.
-        engine: the name under which its candidates are kept, apart from the sheets.
+        engine: the name of its candidates, which sheets do not show.
         into: language of the translations.
-        codes: the piece of a language, where its own code does not find it (`models.<m>.language_codes`).
-        prefix: text to put before each sentence; {source} and {target} are the names of the languages, in English. None
-            for nothing where the model has pieces for languages, and for a request in English where it has none.
-        seed: the study's; a beam search draws nothing.
+        codes: the piece of a language, if it differs from the code (`models.<m>.language_codes`).
+        prefix: text before each sentence; {source} and {target} are the names of the languages, in English. None for no
+            prefix if the model has pieces for languages, and else for a request in English.
+        seed: the study's; a beam search does not use it.
 
     Returns:
-        A row per pair (`CANDIDATES`), without the pairs of which a sentence came out empty.
+        A row per pair (`CANDIDATES`), without pairs with an empty sentence.
 
     Raises:
-        InputError: the model is no encoder-decoder; its tokenizer lacks the piece of a language; a prefix with another
-            name in braces; a sentence is too long for it; it wrote nothing at all.
+        InputError: the model is not an encoder-decoder; its tokenizer lacks the piece of a language; a prefix has
+            another name in braces; a sentence is too long; all answers are empty.
     """
     if writer.kind != "encoder-decoder":
         raise InputError(
@@ -162,11 +160,11 @@ def read_translations(path: str | Path, pairs: pl.DataFrame) -> pl.DataFrame:
     for (pair_id, engine, sentence), row in zip(named, rows, strict=True):
         other = "second" if sentence == "first" else "first"
         if pair_id not in known:
-            raise InputError(f"{row.place}: the set has no pair {pair_id!r}. Write the pair_id of one of its pairs.")
+            raise InputError(f"{row.place}: the set lacks the pair {pair_id!r}. Write the pair_id of one of its pairs.")
         if (pair_id, engine, other) not in texts:
             raise InputError(
-                f"{row.place}: {engine} has the {sentence} sentence of {pair_id} and not the {other} one. Add it, since"
-                " both sentences of a candidate are of one engine."
+                f"{row.place}: {engine} has the {sentence} sentence of {pair_id}, but not the {other} one. Add it: both"
+                " sentences of a candidate come from one engine."
             )
     whole = sorted({name[:2] for name in named}, key=lambda name: (known.index(name[0]), name[1]))
     found = [(*name, texts[*name, "first"], texts[*name, "second"]) for name in whole]
@@ -174,10 +172,10 @@ def read_translations(path: str | Path, pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def hide_engines(candidates: pl.DataFrame, *, seed: int) -> pl.DataFrame:
-    """Give each candidate of a pair a letter, in an order drawn anew for each pair.
+    """Give each candidate of a pair a letter, in a random order for each pair.
 
-    The order depends on the seed and the pair alone: not on the order of the engines, nor on other pairs. Candidates of
-    a pair that are equal in both sentences are one, so that a letter never tells how many engines agree.
+    The order depends only on the seed and the pair, not on the order of the engines or on other pairs. Equal candidates
+    of a pair are one, so a letter never shows how many engines agree.
 
     Args:
         candidates: a row per pair and engine (`CANDIDATES`).
@@ -242,16 +240,16 @@ def translation_instructions(n_pairs: int, into: str) -> str:
 
 
 # --------------------
-# Which translation of a pair the annotators chose: their sheets read back, decided, and made into pairs.
+# The annotators' choices of translations: read their sheets, decide, and make pairs.
 #
-# A pair whose two sentences come out the same in the target language cannot be scored. This is frequent where English
-# tells men from women by pronouns alone and the target language does not (Sahoo et al. 2024, section 4.3): such pairs
-# are reported with what can be done, and are never among the pairs that are written.
+# A pair with two equal sentences in the target language cannot be scored. This is frequent if English distinguishes
+# gender only by pronouns and the target language does not (Sahoo et al. 2024, section 4.3): such pairs are reported
+# with advice, and never written.
 
 
 CHOSEN, DECIDED, TIE, NOTHING_FITS, IDENTICAL = "chosen", "decided", "tie", "nothing-fits", "identical"
-"""What becomes of a pair: the most votes chose its translation, or the file of decisions did; it is not written where
-the most votes are shared, where nothing fits, and where its two sentences are the same."""
+"""The status of a pair: its translation was chosen by most votes, or by the file of decisions; it is not written
+after a tie, if nothing fits, and if its two sentences are the same."""
 
 _GENDERED = frozenset(("he", "she", "his", "her", "hers", "him", "himself", "herself", "he's", "she's"))
 _NOUNS = {"hi": "एक पुरुष / एक महिला", "bn": "একজন পুরুষ / একজন নারী", "en": "a man / a woman"}
@@ -285,18 +283,18 @@ def check_choices(path: str | Path, blank: pl.DataFrame, *, annotator: str, part
 
 
 def resolve_choices(choices: Sequence[pl.DataFrame], decisions: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Decide each pair by the most votes; a decision, where there is one, goes before them.
+    """Decide each pair by the most votes; a decision takes precedence.
 
-    A vote is for two sentences, so that the same words written as one's own count with the candidate that has them.
-    Where two translations share the most votes nobody is preferred: the pair is a tie until it is decided.
+    A vote is for two sentences, so an annotator's own translation counts with an equal candidate. If two translations
+    share the most votes, the pair is a tie until a decision.
 
     Args:
         choices: of each annotator (`check_choices`).
-        decisions: the same of who settles ties; pairs that are not in it go by votes.
+        decisions: the same for ties; other pairs are decided by votes.
 
     Returns:
-        A row per pair, in the order of the first table: `pair_id`, `status`, `choice`, `first`, `second`, `votes` (of
-        those sentences; of the leaders where it is a tie), `annotators`, `leaders` (choices with the most votes,
+        A row per pair, in the order of the first table: `pair_id`, `status`, `choice`, `first`, `second`, `votes` (for
+        these sentences; in a tie, for the leaders), `annotators`, `leaders` (choices with the most votes,
         joined by ", ").
     """
     settled = {} if decisions is None else {row["pair_id"]: row for row in decisions.iter_rows(named=True)}
@@ -324,18 +322,18 @@ def resolve_choices(choices: Sequence[pl.DataFrame], decisions: pl.DataFrame | N
 
 
 def report_translation(pairs: pl.DataFrame, resolved: pl.DataFrame, key: pl.DataFrame, *, into: str) -> pl.DataFrame:
-    """Report what became of every pair: whose translation it is, how far its sentences are apart, what is left to do.
+    """Report the result for every pair: the engine, the differences of its sentences, and advice.
 
     Args:
         pairs: the pairs in the language translated from.
-        resolved: what `resolve_choices` gave.
-        key: whose candidates the letters are.
+        resolved: the result of `resolve_choices`.
+        key: the engines of the letters.
         into: the target language.
 
     Returns:
-        `resolved` with `engines` (of the letter; null for one's own), `n_modified_first`, `n_modified_second` (words
-        that differ), `n_changes` (things that differ, 1 is what is allowed: `prasanga_construction.distance.changes`),
-        and `advice` (null where there is nothing to do); `status` is `identical` where no word differs.
+        `resolved` with `engines` (of the letter; null for an own translation), `n_modified_first`, `n_modified_second`
+        (words that differ), `n_changes` (things that differ; 1 is allowed: `prasanga_construction.distance.changes`),
+        and `advice` (may be null); `status` is `identical` if no word differs.
     """
     engines = {(row["pair_id"], row["letter"]): row["engines"] for row in key.iter_rows(named=True)}
     source = {row["pair_id"]: row for row in pairs.iter_rows(named=True)}
@@ -394,7 +392,7 @@ def count_engines(choices: Sequence[pl.DataFrame], key: pl.DataFrame) -> pl.Data
 
 
 def _read_choice(row: SheetRow, given: Mapping[str, Any], letters: Sequence[str]) -> tuple[str, str | None, str | None]:
-    """Return the choice of a row, and the sentences that it asks for."""
+    """Return the choice of a row, and its sentences."""
     written, there = row.cells["choice"], [letter for letter in letters if given[f"{letter}_first"]]
     choice = written.upper() if written.upper() in there else written.lower()
     row.one_of("choice", (*there, OWN, NONE), choice)
@@ -403,26 +401,26 @@ def _read_choice(row: SheetRow, given: Mapping[str, Any], letters: Sequence[str]
     if row.cells["own_first"] or row.cells["own_second"]:
         raise InputError(
             f"{row.place}: 'choice' is {written!r}, but own_first or own_second is filled in. Write `{OWN}` to take"
-            " what is written there (both sentences), or empty the two cells."
+            " both of these sentences, or empty the two cells."
         )
     return (choice, None, None) if choice == NONE else (choice, given[f"{choice}_first"], given[f"{choice}_second"])
 
 
 def _advice(status: str, n_changes: int, pair: Mapping[str, str], into: str) -> str | None:
-    """Say what can be done for a pair that is not written, or should be looked at."""
+    """Return advice for a pair that is not written, or should be checked."""
     if status == TIE:
-        return "Annotators disagree: settle it in the file of decisions, or let them talk about it."
+        return "Annotators disagree: decide in the file of decisions, or let them discuss it."
     if status == NOTHING_FITS:
         return f"No candidate fits: write both sentences under `{OWN}`, or change the pair before it is translated."
     if status != IDENTICAL:
-        further = "the sentences may differ in the group alone, and in what agrees with it"
-        return f"{n_changes} things differ, but {further}: bring them nearer to each other." if n_changes > 1 else None
+        further = "the sentences may differ only in the group, and in words that agree with it"
+        return f"{n_changes} things differ, but {further}: make them more similar." if n_changes > 1 else None
     language = LANGUAGE_NAMES[into]
     aligned = align_words(pair["first"], pair["second"])
     differing = {word.casefold() for word in (*aligned.modified_first, *aligned.modified_second)}
     if differing and differing <= _GENDERED:
         return (
-            f"Pronouns tell the two sentences apart, and {language} has none that do. Carry the gender by a noun or a"
-            f" name: {_NOUNS[into]}, or a given name in place of the pronoun."
+            f"Only pronouns distinguish the two sentences, and {language} has no such pronouns. Express the gender by a"
+            f" noun or a name: {_NOUNS[into]}, or a given name in place of the pronoun."
         )
-    return f"Both sentences came out the same in {language}: write a translation under `{OWN}` that keeps what differs."
+    return f"Both sentences are the same in {language}: write a translation under `{OWN}` that keeps the difference."

@@ -1,17 +1,17 @@
-"""Tuples (identity, attribute): who is said to be how, as annotators judged it (IndiBias, section 4.1).
+"""Tuples (identity, attribute), as annotators judged them (IndiBias, section 4.1).
 
 A file of tuples is a CSV with a row for each tuple:
 
-    tuple_id       any text, once in the file; made from the row's number where the column is missing
-    language       that of the study; the column may be missing
+    tuple_id       any text, once in the file; by default the row's number
+    language       of the study; the column may be missing
     bias_type      religion, caste, gender, ... (`axis`, and the authors' `category`, are the same)
     identity       the identity term
-    attribute      what is said of it
+    attribute      of the identity, in the stereotype
     polarity       positive or negative, the attribute's own connotation
-    word_class     adjective (where the column is missing), quality (a noun for it: courage), person (a noun for people)
+    word_class     adjective (the default), quality (a noun for it: courage), person (a noun for people)
     counterpart    the identity term of the second sentence; by default what the identity terms say
     vote:<name>    1 if the annotator called the tuple a stereotype, else 0; a column for each (or `annotator-<name>`)
-    score          instead of these: how many annotators did; `annotators` says of how many, if not the reader
+    score          instead of these: the number of annotators who did; `annotators` has the number of all
 
 Other columns are ignored.
 """
@@ -45,7 +45,7 @@ _NEEDED = ("bias_type", "identity", "attribute", "polarity")
 
 @dataclass(frozen=True)
 class BiasTuple:
-    """An identity term and what is said of it.
+    """An identity term and an attribute.
 
     Attributes:
         tuple_id: its name.
@@ -56,9 +56,9 @@ class BiasTuple:
         polarity: `positive` or `negative`.
         word_class: of the attribute: `adjective`, `quality`, `person`.
         counterpart: identity term of the second sentence; "" if the identity terms decide.
-        score: how many annotators called it a stereotype; None without annotation.
-        annotators: how many were asked; 0 without annotation.
-        votes: {annotator: 0 or 1}, where they are known one by one.
+        score: number of annotators who called it a stereotype; None without annotation.
+        annotators: number of all annotators; 0 without annotation.
+        votes: {annotator: 0 or 1}, if known.
         place: file and line, for messages.
     """
 
@@ -82,12 +82,12 @@ def read_tuples(path: str | Path, language: str, *, annotators: int | None = Non
     Args:
         path: the CSV file.
         language: of the tuples.
-        annotators: how many were asked, for a file that has scores and does not say.
+        annotators: their number, for a file with scores that lacks it.
 
     Raises:
-        InputError: with file and line, the value and what is allowed: a missing column, another language, an unknown
-            polarity or class of word, an empty identity or attribute, one that does not begin with a letter, an id or a
-            tuple that is there twice, a vote that is not 0 or 1, a score above the number of annotators.
+        InputError: with file and line, the value and the rule: a missing column, another language, an unknown polarity
+            or class of word, an empty identity or attribute, one without a letter at its beginning, a repeated id or
+            tuple, a vote other than 0 or 1, a score above the number of annotators.
     """
     named = [
         SheetRow({_SAME.get(name, name): value for name, value in row.cells.items()}, row.place)
@@ -108,7 +108,7 @@ def kept_tuples(tuples: Iterable[BiasTuple], votes: int) -> list[BiasTuple]:
     """Return the tuples that at least `votes` annotators called a stereotype, in order (IndiBias 4.1: two of three).
 
     Raises:
-        InputError: a tuple without annotation; none that is kept.
+        InputError: a tuple without annotation; no tuple that is kept.
     """
     kept = []
     for each in tuples:
@@ -121,8 +121,8 @@ def kept_tuples(tuples: Iterable[BiasTuple], votes: int) -> list[BiasTuple]:
             kept.append(each)
     if not kept:
         raise InputError(
-            f"no tuple was called a stereotype by {votes} annotators or more. Write a smaller `construction.votes`, or"
-            " have more tuples annotated."
+            f"no tuple has the votes of {votes} annotators or more. Write a smaller `construction.votes`, or have more"
+            " tuples annotated."
         )
     return kept
 
@@ -180,10 +180,10 @@ def _read_votes(row: SheetRow, annotators: int | None) -> tuple[int | None, int,
 
 
 # --------------------
-# What annotators say of tuples: a sheet for each, in an order of their own, its votes, and how far they agree.
+# Annotation of tuples: a sheet per annotator, in a random order, its votes, and the agreement of annotators.
 #
 # IndiBias (Sahoo et al. 2024, appendix D): an annotator writes 1 if the tuple is a stereotype in society, else 0,
-# whatever they think of it themselves.
+# whatever their own opinion.
 #
 # Agreement is Fleiss' kappa (Fleiss 1971): of n annotators, n_ij put item i into category j. The agreement on an item
 # is the share of pairs of annotators that put it into the same one,
@@ -217,7 +217,7 @@ def write_sheets(tuples: Sequence[BiasTuple], folder: str | Path, annotators: Se
 def sheet_csv(tuples: Sequence[BiasTuple], annotator: str, seed: int) -> str:
     """Return the sheet of an annotator (`SHEET_COLUMNS`, votes empty), in an order drawn from the seed and their name.
 
-    Polarity is not shown: it is not what is asked, and would suggest an answer.
+    Polarity is not shown, because it would suggest an answer.
     """
     order = generator(seed, "construction", "sheet", annotator).permutation(len(tuples))
     in_order = [tuples[int(place)] for place in order]
@@ -229,11 +229,11 @@ def read_sheet(path: str | Path, tuples: Sequence[BiasTuple]) -> dict[str, int]:
     """Read the votes of one annotator, {tuple_id: 0 or 1}, in the order of `tuples`.
 
     Args:
-        path: the sheet as it came back.
-        tuples: those that the sheet was written for.
+        path: the returned sheet.
+        tuples: of the blank sheet.
 
     Raises:
-        InputError: with file, line, value and what is allowed: as `read_filled`; a vote that is not 0 or 1.
+        InputError: with file, line, value and the rule: as `read_filled`; a vote other than 0 or 1.
     """
     given = pl.DataFrame({name: [getattr(each, name) for each in tuples] for name in ("tuple_id", *_SHOWN)})
     filled = read_filled(path, given, _SHOWN, ["vote"])
@@ -319,7 +319,7 @@ def fleiss_kappa(counts: ArrayLike) -> Agreement:
     table = np.asarray(counts, dtype=np.float64)
     n = table[0].sum()
     if n < 2:
-        raise InputError(f"{n:g} annotator; agreement is that of two or more.")
+        raise InputError(f"{n:g} annotator, but agreement needs two or more.")
     observed = float((((table**2).sum(axis=1) - n) / (n * (n - 1))).mean())
     expected = float(((table.sum(axis=0) / table.sum()) ** 2).sum())
     kappa = math.nan if math.isclose(expected, 1) else (observed - expected) / (1 - expected)

@@ -1,4 +1,4 @@
-"""Adapter: annotated tuples, templates and sentences to pairs, and what was left out."""
+"""Adapter: annotated tuples, templates and sentences to pairs, and a list of omissions."""
 
 from prasanga.base.io import write_text
 from prasanga.base.logs import log_to

@@ -1,4 +1,4 @@
-"""Adapter: the sheet of an adaptation, filled in, to the adapted pairs, what is to be looked at, and counts."""
+"""Adapter: the sheet of an adaptation, filled in, to the adapted pairs, findings to check, and counts."""
 
 from prasanga.base.io import read_frame, write_text
 from prasanga.base.logs import log_to

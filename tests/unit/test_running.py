@@ -201,8 +201,8 @@ def test_a_run_without_a_terminal_says_how_far_it_is(tmp_path: Path, capsys: pyt
     for added, cause in (
         ("BLOOM\nExiting because a job execution failed.\n", ""),
         ("Error in rule embed:\n    message: no account.For further details see x.\n", f"{log} says: no account. "),
-        ("Command 'x' died with <Signals.SIGKILL: 9>.\n", "A job was killed;"),
-        ("", "A job was killed;"),
+        ("Command 'x' died with <Signals.SIGKILL: 9>.\n", "A job was killed,"),
+        ("", "A job was killed,"),
     ):
         with log.open("a", encoding="utf-8") as file:
             file.write(added)

@@ -364,7 +364,7 @@ def test_numbers_stand_beside_ours_with_the_reason_where_they_differ(tmp_path: P
     assert "| Table 5 | ceat | 288 | 1 | 2 | 0 | 285 |" in text
     line = "| C2 | bn | banglabert\\_large\\_generator | fixed, 9 | −0.226 | +0.300 | +0.250 to +0.350 | differs |"
     assert f"{line} own words; own settings |" in text
-    assert "- *stand-in* (2): another model stands in for the paper's." in text
+    assert "- *stand-in* (2): another model replaces the paper's." in text
     assert "## Figure 1: ceat" in text
 
     # with the authors' words and no other changes, nothing that is known explains the difference

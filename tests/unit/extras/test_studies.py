@@ -182,7 +182,7 @@ def test_a_number_without_an_interval_has_no_rank_and_says_why(write: Write) -> 
     _, found = numbers(write("one", [("C1", "a", 0.2), ("C1", "b", 0.9, few), ("C1", "c", 0.4), ("C1", "d", None)]))
     by_model = {number["model"]: number for number in found}
     assert by_model["b"]["rank"] is None
-    assert by_model["b"]["note"] == "no rank, since no interval: fewer than 8 words"
+    assert by_model["b"]["note"] == "no rank without an interval: fewer than 8 words"
     assert (by_model["c"]["rank"], by_model["a"]["rank"], by_model["a"]["n_ranked"]) == (1, 2, 2)
     assert by_model["d"]["value"] is None
     assert found[-1]["model"] == "d"

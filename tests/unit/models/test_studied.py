@@ -71,7 +71,7 @@ def test_a_path_that_only_a_folder_can_have_needs_the_folder(tmp_path: Path, mon
     for path in ("/no/model", "./model", "../model", "a/b/c", "model/", "~/model", "./model.bin"):
         with pytest.raises(InputError) as caught:
             require_folder("mine", path)
-        said = f"`models.mine.path` is {path!r}, but there is no folder {Path(tmp_path, path)}. Write the path"
+        said = f"`models.mine.path` is {path!r}, but there is no folder {Path(tmp_path, path)}. Write a folder"
         assert str(caught.value).startswith(said)
 
 

@@ -260,7 +260,7 @@ def test_figures_are_drawn_from_the_tables_that_are_there(planned: Planned) -> N
     assert files.data() == {}, "nobody brought them"
     require_results(files)
     Path(seat).unlink()
-    with pytest.raises(InputError, match=r"there are none of this study: no results/associations/ceat[.]parquet or "):
+    with pytest.raises(InputError, match=r"this study has no results/associations/ceat[.]parquet or "):
         require_results(Files(planned(from_results=True)))
 
 
