@@ -146,7 +146,7 @@ def _require_returned(path: str, given_out: str) -> str:
     """Return a file that people have filled in or kept, if it exists."""
     if not Path(path).exists():
         raise InputError(
-            f"{path} is missing. Fill in the file from {given_out} and save it there as CSV in UTF-8"
+            f"{path} is missing. Put the file of that name from {given_out} there, filled in and as CSV in UTF-8"
             " (docs/make_pairs.md), or write another folder under construction.returned."
         )
     return path

@@ -149,7 +149,7 @@ def test_the_tuple_may_name_its_counterpart(resources: dict[str, tuple[Identitie
     assert {draft.pair_id.rsplit("-", 1)[1] for draft in template_drafts([each], identities, templates)} == {"sikh"}
     for wrong, said in (
         ("Jains", "the same term"),
-        ("Parsi", "no identity term 'Parsi' for religion.*Allowed: buddhist"),
+        ("Parsi", "lacks the identity term 'Parsi' for religion.*Allowed: buddhist"),
     ):
         with pytest.raises(InputError, match=f"t.csv, line 2: .*{said}"):
             identities.counterpart_of(
@@ -270,7 +270,7 @@ def test_tuples_that_fit_no_term_or_template(
     resources: dict[str, tuple[Identities, PairTemplates]], tmp_path: Path
 ) -> None:
     identities, templates = resources["en"]
-    with pytest.raises(InputError, match=r"no identity term 'Brahman' for caste. Did you mean `brahmin`?"):
+    with pytest.raises(InputError, match=r"lacks the identity term 'Brahman' for caste. Did you mean `brahmin`?"):
         template_drafts([tuple_of("en", "caste", "Brahman", "proud")], identities, templates)
     with pytest.raises(InputError, match=r"no axis 'cast'. Did you mean `caste`?"):
         template_drafts([tuple_of("en", "cast", "Brahmin", "proud")], identities, templates)

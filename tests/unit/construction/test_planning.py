@@ -47,7 +47,7 @@ def test_votes_that_came_back_go_before_those_of_the_tuples(tmp_path: Path, monk
     folder.mkdir(parents=True)
     (folder / "b.csv").touch()
     assert own.annotated_tuples() == "results/construction/tuples.csv"
-    with pytest.raises(InputError, match=r"annotations/tuples/a.csv is not there.*results/construction/sheets"):
+    with pytest.raises(InputError, match=r"annotations/tuples/a.csv is missing.*results/construction/sheets"):
         own.filled_sheets()
     (folder / "a.csv").touch()
     assert own.filled_sheets() == ["annotations/tuples/a.csv", "annotations/tuples/b.csv"]
@@ -82,9 +82,9 @@ def test_sheets_of_a_set_that_came_back(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     named = plan(("crows",), pairs="crows", returned="back")
     for ask, said in (
-        (named.adapted_sheet, r"back/crows/adaptation.csv is not there"),
-        (named.translation_key, r"back/crows/translation/hi/key.csv is not there.* in results/construction/crows/"),
-        (named.chosen_translations, r"back/crows/translation/hi/a.csv is not there"),
+        (named.adapted_sheet, r"back/crows/adaptation.csv is missing"),
+        (named.translation_key, r"back/crows/translation/hi/key.csv is missing.* from results/construction/crows/"),
+        (named.chosen_translations, r"back/crows/translation/hi/a.csv is missing"),
     ):
         with pytest.raises(InputError, match=said):
             ask()

@@ -68,7 +68,7 @@ def test_the_prompts_of_the_paper_by_their_ids(english: tuple[Identities, PairTe
     one = BiasTuple("t", "en", "religion", "Hindu", "devout", "positive")
     propose_sentences(stub, [one], identities, both, seed=1)
     assert "For the tuple (Hindus, devout), write natural sentences" in stub.asked[-1][0]
-    with pytest.raises(InputError, match=r"prompts: .*prompts.yaml has no prompt 'table5-15'\. Did you mean"):
+    with pytest.raises(InputError, match=r"prompts: .*prompts.yaml lacks the prompt 'table5-15'\. Did you mean"):
         choose_prompts(templates, path, ["table5-15"], "en")
     with pytest.raises(InputError, match=r"prompts.yaml.*`language` is 'en'.*hi"):
         choose_prompts(templates, path, ["table5-1"], "hi")

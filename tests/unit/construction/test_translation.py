@@ -135,8 +135,11 @@ def test_translations_made_elsewhere_are_candidates_like_others(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (["9,first,क,g", "9,second,ख,g"], r"line 2: the set has no pair '9'\. Write the pair_id of one of its pairs"),
-        (["1,first,क,g"], r"line 2: g has the first sentence of 1 and not the second one\. Add it"),
+        (
+            ["9,first,क,g", "9,second,ख,g"],
+            r"line 2: the set lacks the pair '9'\. Write the pair_id of one of its pairs",
+        ),
+        (["1,first,क,g"], r"line 2: g has the first sentence of 1, but not the second one\. Add it"),
         (["1,third,क,g"], r"line 2: 'sentence' is 'third'\. Allowed: first, second"),
         (["1,first,,g", "1,second,ख,g"], r"line 2: 'translation' is empty"),
         (["1,first,क,g", "1,second,ख,g", "1,first,ग,g"], r"line 4: .* is at .*line 2 already"),
@@ -212,7 +215,7 @@ def test_pairs_that_a_language_makes_the_same_are_reported_and_not_written(
     assert report["status"].to_list() == ["chosen", "identical", "chosen"]
     assert report.select("n_modified_first", "n_modified_second").rows() == [(1, 1), (0, 0), (1, 1)]
     advice = report["advice"].to_list()[1]
-    assert "Hindi has none" in advice
+    assert "Hindi has no such pronouns" in advice
     assert "एक पुरुष / एक महिला" in advice
     assert translated_pairs(PAIRS, report, into="hi")["pair_id"].to_list() == ["1", "3"]
     bangla = report_translation(PAIRS, resolved, key, into="bn")["advice"].to_list()[1]
