@@ -284,7 +284,7 @@ def test_tuples_that_fit_no_term_or_template(
         text + " axes: [caste], text: '{identity:people} are {attribute}. {He|She} said so.'}\n", encoding="utf-8"
     )
     small = load_templates(path, "en")
-    with pytest.raises(InputError, match="no template for an attribute of the class 'adjective'"):
+    with pytest.raises(InputError, match="lacks a template for an attribute of the class 'adjective'"):
         template_drafts([tuple_of("en", "religion", "Sikh", "proud")], identities, small)
     with pytest.raises(InputError, match=r"has masculine, feminine for .*, and not the form `common`"):
         fill(small.classes["adjective"][0], term(identities, "caste", "obc"), tuple_of("en", "caste", "OBC", "proud"))
