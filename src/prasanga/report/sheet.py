@@ -52,7 +52,7 @@ def from_twins(row: EstimateRow, decimals: int) -> str:
     if not all(map(is_number, ends)):
         return ""
     difference, low, high = (with_sign(end, decimals) for end in ends)
-    return f"; difference from {row['n_twins']} twins with random weights {difference}, {low} to {high}"
+    return f"; difference from {row['n_twins']} random-weight copies {difference}, {low} to {high}"
 
 
 def plain(value: float | None, decimals: int = 3) -> str:
