@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from report_pages import estimates
-from sentence_tables import context, write_sentences
 
 from prasanga.base.io import write_row_groups
 from prasanga.embeddings import list_shards
@@ -62,9 +61,6 @@ def prepare(page: str, folder: Path, models: Mapping[str, Path]) -> dict[str, An
             (folder / "results/summary.json").write_text(summary, encoding="utf-8")
         case "docs/contexts.md":
             _write_embeddings(folder / "results/embeddings/muril", rng)
-            (folder / "results/sentences").mkdir(parents=True)
-            contexts = [context(f"c{i}", 80 + i, "গোলাপ") for i in range(5)]
-            write_sentences(folder / "results/sentences/news.parquet", contexts)
         case "docs/methods.md":
             named = words("w", 16)
             lines = [f"{word} {' '.join(f'{x:.3f}' for x in rng.normal(size=4))}" for word in named]
