@@ -47,11 +47,14 @@ N_OF_TABLE_6 = 1000
 Tables: TypeAlias = Mapping[str, pl.DataFrame]
 """Tables of estimates by method: ceat, seat, weat, log_probability_bias; under `pairs` the bias percentages."""
 
-_COLUMNS, _LINES = 6, 40
-"""Columns of numbers and rows of a part in LaTeX, at most."""
+_COLUMNS = 7
+"""Columns of numbers of a part in LaTeX, at most."""
+
+_P, _COPIES = "p (Holm)", f"d {sheets.MINUS} copies"
+"""Columns of the table `ceat`, which the papers do not have."""
 
 _HEADS = ("Category", "Targets", "Attributes")
-_IN_CSV = {"Test": "category", "Draws": "sample_mode", "Bias type": "bias_type", "Words": "segment_length"}
+_IN_CSV = {"Test": "category", "Draws": "sample_mode", "Bias type": "bias_type", "Length": "segment_length"}
 _OF_DRAWS = ("effect_size", "standard_error", "effect_random", "standard_error_random")
 """Columns of CEAT's table that the first draws have as well."""
 
@@ -95,15 +98,15 @@ class PaperTable(NamedTuple):
     sheet: sheets.Sheet
     notes: Sequence[str]
 
-    def render(self, in_latex: Sequence[sheets.Sheet] = (), notes: Sequence[str] = ()) -> WrittenTable:
-        """Return the table in the three formats; in LaTeX other sheets and notes may take its place."""
+    def render(self) -> WrittenTable:
+        """Return the table in the three formats."""
         heads = tuple(_IN_CSV.get(head, head.lower()) for head in self.sheet.heads)
-        parts = in_latex or sheets.split_columns(self.sheet, _COLUMNS)
+        parts = sheets.split_columns(self.sheet, _COLUMNS)
         label = f"tab:{self.name.replace('_table', '')}"
         return WrittenTable(
             sheets.sheet_to_csv(replace(self.sheet, heads=heads)),
             f"{self.caption}\n\n{sheets.sheet_to_markdown(self.sheet, self.notes)}",
-            sheets.sheets_to_latex(parts, notes or self.notes, caption=self.caption, label=label),
+            sheets.sheets_to_latex(parts, self.notes, caption=self.caption, label=label),
         )
 
 
@@ -131,7 +134,8 @@ def layouts_of(config: Mapping[str, Any]) -> list[str]:
         names += ["sadhu_table2"] if config["preset"] == "paper" else []
         names += ["sadhu_table5"] if set(sizes) - {N_OF_TABLE_6} else []
         names += ["sadhu_table6"] if N_OF_TABLE_6 in sizes else []
-    return names + [name for name, tests in SAHOO.items() if templates & set(tests)]
+    # one test of one model is no table
+    return names + [name for name, tests in SAHOO.items() if len(templates & set(tests)) * len(config["models"]) > 1]
 
 
 def sizes_of(n_samples: int | Sequence[int]) -> list[int]:
@@ -174,9 +178,7 @@ def _test_draws(effect: pl.Expr, standard_error: pl.Expr) -> pl.Expr:
 
 
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> WrittenTable:
-    """Return one table in three formats: `ceat`, or one in the layout of a paper with arguments as of `paper_table`."""
-    if name == "ceat":
-        return render_ceat(_choose_draws(name, tables)["ceat"])
+    """Return one table in three formats; arguments as of `paper_table`."""
     return paper_table(name, tables, preset=preset, language=language).render()
 
 
@@ -184,7 +186,7 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
     """Return one table in the layout of a paper.
 
     Args:
-        name: one of `layouts_of`, or `PAIR_TABLE`.
+        name: one of `layouts_of`, `PAIR_TABLE`, or `ceat`: CEAT by length with p, and the difference from the copies.
         tables: the study's tables of estimates by method; a method that was not measured is left out. Of CEAT with
             several numbers of draws (`with_fewer_draws`) Table 6 takes N = 1000, every other table the greatest N.
         preset: recommended or paper; decides what the marks mean.
@@ -198,6 +200,8 @@ def paper_table(name: str, tables: Tables, *, preset: str = "recommended", langu
         return _arrange_pairs(_require_table(PAIRS.name, tables, name), preset)
     if name == "sadhu_table4":
         return _arrange_methods(tables, preset)
+    if name == "ceat":
+        return _arrange_ceat(name, tables[name].drop("effect_random", strict=False), grids.HOLM)
     if name in ("sadhu_table2", "sadhu_table5", "sadhu_table6"):
         by_draws = preset == "paper" or name == "sadhu_table2"
         ceat = _require_table("ceat", tables, name, SADHU)
@@ -216,31 +220,21 @@ def _choose_draws(name: str, tables: Tables) -> Tables:
     return {**tables, "ceat": tables["ceat"].filter(n_samples=n)}
 
 
-def render_ceat(ceat: pl.DataFrame) -> WrittenTable:
-    """Return the estimates of CEAT as CSV and Markdown in the paper's layout, and for LaTeX as a paper reports them.
-
-    In LaTeX a row is a category, model and length, with the columns that docs/which_statistic.md asks for: effect,
-    interval, p by Holm, difference from the copies, words.
-    """
-    table, rows = _arrange_ceat("ceat", ceat, grids.HOLM), grids.grid_of(ceat).rows
-    parts = [sheets.show_table("ceat_rows", rows[at : at + _LINES]) for at in range(0, len(rows), _LINES)]
-    return table.render(parts, [*sheets.write_notes("ceat_rows", mode=rows[0]["sample_mode"]), *table.notes])
-
-
 def _arrange(
     name: str,
     notes: Sequence[str],
     heads: tuple[str, ...],
     lines: Mapping[Any, tuple[str, ...]],
     columns: Columns,
-    cell: Callable[[str, Any, grids.EstimateRow], sheets.Cell],
+    cell: Callable[[tuple[str, str], Any, grids.EstimateRow], sheets.Cell],
     why: Callable[[grids.EstimateRow | None], str] = grids.why_missing,
+    count: Callable[[Sequence[grids.EstimateRow]], str] | None = None,
 ) -> PaperTable:
     """Return a table from the labels of its lines and the results of its columns.
 
-    The first of `notes` is the caption. `cell` writes a result that has a number, given its group and the key of its
-    line; `why` says why a result has no number. These reasons come after the notes; a column without any result
-    needs none.
+    The first of `notes` is the caption. `cell` writes a result that has a number, given its column and the key of its
+    line; `why` says why a result has no number, and these reasons come after the notes. `count` writes the last label
+    of a line, n, from its results with a number.
     """
     rows, missing = [], dict[str, list[str]]()
     for key, labels in lines.items():
@@ -248,15 +242,17 @@ def _arrange(
         for head, of_column in columns.items():
             row = of_column.get(key)
             reason = why(row)
-            cells.append(sheets.Cell() if row is None or reason else cell(head[0], key, row))
-            if of_column and reason:
+            cells.append(sheets.Cell() if row is None or reason else cell(head, key, row))
+            if reason:
                 said.append(f"{' '.join(filter(None, head))}: {reason}")
                 missing.setdefault(said[-1], []).append(", ".join([labels[0], *labels[3:]] if labels[2:] else labels))
-        rows.append(sheets.Row(labels, tuple(cells), "; ".join(said)))
+        n = [count([c[key] for c in columns.values() if key in c and not why(c[key])])] if count else []
+        rows.append(sheets.Row((*labels, *n), tuple(cells), "; ".join(said)))
     few = any(each.words for row in rows for each in row.cells)
     listed = [f"{sheets.MISSING} {', '.join(where)}: {reason}." for reason, where in missing.items()]
     caption, *others = notes
-    sheet = sheets.Sheet(heads, tuple(columns), rows)
+    kept = [n for n in range(len(columns)) if any(row.cells[n].text != sheets.MISSING for row in rows)]
+    sheet = sheets.select_columns(sheets.Sheet((*heads, "n") if count else heads, tuple(columns), rows), kept)
     return PaperTable(name, caption, sheet, [*others, *sheets.write_notes("few_words") * few, *listed])
 
 
@@ -265,7 +261,7 @@ _LENGTHS = ("9", "25", "75", ">75")
 
 
 def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> PaperTable:
-    """Return the estimates of CEAT: a line per category and sample mode, a column per model and segment length.
+    """Return the estimates of CEAT: a line per category and sample mode, columns per model and segment length.
 
     Marked by words, primary estimates come first, since single lengths are not tested. In Table 2 lines and columns
     change places, and what has a mark is gray; in Tables 5 and 6 what is large is.
@@ -279,19 +275,35 @@ def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> Pape
     heads: tuple[str, ...] = (*_HEADS, "Draws")
     lines: Mapping[Any, tuple[str, ...]] = tests
     columns: Columns = {at: {test: found[*test, *at] for test in tests if (*test, *at) in found} for at in places}
+    if name == "ceat":
+        heads, lines, shown = _HEADS, {test: labels[:3] for test, labels in tests.items()}, (_P, _COPIES, *grid.lengths)
+        columns = {
+            (model, each): columns[model, grids.MEAN if each in (_P, _COPIES) else each]
+            for model, each in product(grid.models, (grids.MEAN, *shown))
+        }
     if name == "sadhu_table2":
-        heads, lines = ("Model", "Words"), {at: at for at in places}
+        heads, lines = ("Model", "Length"), {at: at for at in places}
         columns = {test: {at: columns[at][test] for at in places if test in columns[at]} for test in tests}
 
-    def cell(_: str, __: Any, row: grids.EstimateRow) -> sheets.Cell:
+    def cell(column: tuple[str, str], _: Any, row: grids.EstimateRow) -> sheets.Cell:
+        if column[1] in (_P, _COPIES):
+            p, copies = row["p_association_holm"], [row.get(f"twin_difference{end}") for end in ("", "_low", "_high")]
+            return sheets.Cell(sheets.probability(p)) if column[1] == _P else sheets.with_interval(*copies)
         written = _write_effect(row, marking)
         n = 2 * bool(written.mark) if name == "sadhu_table2" else sum(abs(row["effect_size"]) >= d for d in COHEN)
         return replace(written, shade=f"gray-{n}" if n and name != "ceat" else "")
 
     sizes = sorted(set(ceat["n_samples"])) if name != "ceat" else ()
-    facts = {"mark": _explain_mark(marking), "conventions": _list_conventions(ceat), "cohen": COHEN}
+    facts = {
+        "mark": _explain_mark(marking),
+        "conventions": sheets.describe_conventions(ceat),
+        "cohen": COHEN,
+        "modes": modes,
+    }
     notes = sheets.write_notes("ceat", number=name[-1], sizes=sizes, **facts)
-    return _arrange(name, notes, heads, lines, columns, cell)
+    return _arrange(
+        name, notes, heads, lines, columns, cell, count=None if name == "sadhu_table2" else sheets.count_words
+    )
 
 
 def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
@@ -338,29 +350,26 @@ def _arrange_groups(
     tests: Sequence[str],
     **facts: Any,
 ) -> PaperTable:
-    """Return a table with a line per test and a column per group and model; a group without a table has an empty one.
-
-    In a table of SEAT large effects are bold.
-    """
+    """Return a table with a line per test and a column per group and model; in one of SEAT large effects are bold."""
     tables = {label: groups[label] for label in markings}
     columns: Columns = {}
     for label, table in groups.items():
         by_model = table.rows_by_key("model", named=True, include_key=True) if label in tables else {}
         found = {(label, model): {row["category"]: row for row in rows} for model, rows in by_model.items()}
-        columns |= found or {("", label): {}}
+        columns |= found
     notes = sheets.write_notes(
         macro,
         marks={label: _explain_mark(markings[label]) for label in tables},
-        conventions={label: _list_conventions(table) for label, table in tables.items()},
+        conventions={label: sheets.describe_conventions(table) for label, table in tables.items()},
         **facts,
     )
 
-    def cell(group: str, _: Any, row: grids.EstimateRow) -> sheets.Cell:
+    def cell(column: tuple[str, str], _: Any, row: grids.EstimateRow) -> sheets.Cell:
         bold = macro == "seat" and abs(row["effect_size"]) >= COHEN[-1]
-        return replace(_write_effect(row, markings[group]), bold=bold)
+        return replace(_write_effect(row, markings[column[0]]), bold=bold)
 
     heads = ("Test" if macro == "seat" else "Category", *_HEADS[1:])
-    return _arrange(name, notes, heads, _label_lines(tables.values(), tests), columns, cell)
+    return _arrange(name, notes, heads, _label_lines(tables.values(), tests), columns, cell, count=sheets.count_words)
 
 
 def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
@@ -384,12 +393,14 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
         columns[group.title, model] = {name: row for name, row in found.items() if row is not None}
         overall[f"{group.title} {model}"] = grid.rows[group.set, group.language, model, OVERALL]
 
-    def cell(_: str, name: Any, row: grids.EstimateRow) -> sheets.Cell:
+    def cell(_: tuple[str, str], name: Any, row: grids.EstimateRow) -> sheets.Cell:
         number = row[runs.get(str(name), value)]
         if not grids.is_number(number):
             return sheets.Cell()
         marked = not by_runs and name not in runs and grids.differs_from_half(row)
-        return sheets.Cell(f"{number:.2f}", sheets.MARK * marked, bold=name not in runs and bool(row["is_nearest"]))
+        ends = "" if name in runs else sheets.write_ends(row["exact_low"], row["exact_high"], "{:.1f}".format)
+        bold = name not in runs and bool(row["is_nearest"])
+        return sheets.Cell(f"{number:.2f}", sheets.MARK * marked, bold=bold, interval=ends)
 
     lines: dict[Any, tuple[str, ...]] = {name: (grids.name_of_type(name),) for name in types}
     lines |= {name: (name,) for name in runs}
@@ -403,21 +414,18 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
         column[name]["is_nearest"] for column in columns.values() for name in types if name in column
     )
     notes = sheets.write_notes("pairs", overall=overall, **facts)
-    return _arrange(PAIR_TABLE, notes, ("Bias type",), lines, columns, cell, grids.why_no_percentage)
+    return _arrange(
+        PAIR_TABLE, notes, ("Bias type",), lines, columns, cell, grids.why_no_percentage, sheets.count_pairs
+    )
 
 
 def _write_effect(row: grids.EstimateRow, marking: grids.Marking) -> sheets.Cell:
-    return sheets.Cell(
-        sheets.with_sign(row["effect_size"], 3), sheets.MARK * marking.marks(row), words=grids.few_words(row)
-    )
+    written = sheets.with_interval(row["effect_size"], row.get("ci_low"), row.get("ci_high"))
+    return replace(written, mark=sheets.MARK * marking.marks(row), words=grids.few_words(row))
 
 
 def _explain_mark(marking: grids.Marking) -> str:
     return sheets.list_template("marks.tsv")[f"{marking.column} {marking.alpha}"]["note"]
-
-
-def _list_conventions(table: pl.DataFrame) -> str:
-    return f"{'; or '.join(grids.conventions_of(table.iter_rows(named=True)))}."
 
 
 def _label_lines(tables: Iterable[pl.DataFrame], names: Sequence[str]) -> dict[Any, tuple[str, ...]]:

@@ -15,14 +15,15 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, TypeAlias
 
+import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from prasanga.associations.comparisons import MEAN
 from prasanga.base.io import escape_markdown, guarded_text, read_rows
 from prasanga.report import ASSETS
-from prasanga.report.grid import MISSING, EstimateRow, is_number, name_of_language
-from prasanga.schema import COLUMNS, HEADINGS, describe_losses
+from prasanga.report.grid import MISSING, EstimateRow, is_number, name_of_language, pairs_counted
+from prasanga.schema import COLUMNS, CONVENTIONS, HEADINGS, describe_losses
 from prasanga.stats.intervals import FEWEST_WORDS
 
 MINUS, MARK = "\N{MINUS SIGN}", "*"
@@ -130,6 +131,7 @@ class Cell:
         order: the value by which a table of the page sorts; empty for nothing, None for the text.
         hover: shown when the cell is pointed at.
         words: used and listed words behind the number, if they are few (`grid.few_words`).
+        interval: both ends in brackets, below the number in LaTeX and after it in Markdown.
         link: address of the panel behind the number.
     """
 
@@ -140,6 +142,7 @@ class Cell:
     order: str | None = None
     hover: str = ""
     words: str = ""
+    interval: str = ""
     link: str = ""
 
 
@@ -185,6 +188,33 @@ class Sheet:
     def headings(self) -> list[str]:
         """Return the heads of labels and columns, group and name in one."""
         return [*self.heads, *(" ".join(filter(None, column)) for column in self.columns)]
+
+
+def with_interval(number: float | None, low: float | None, high: float | None) -> Cell:
+    """Return the cell of a number in two decimals and its interval."""
+    return Cell(two(number), interval=write_ends(low, high, lambda end: two(end).lstrip("+")))
+
+
+def write_ends(low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+    """Return both ends of an interval in brackets; "" where one is not there."""
+    return f"[{write(low)}, {write(high)}]" if is_number(low) and is_number(high) else ""
+
+
+def count_words(rows: Iterable[EstimateRow]) -> str:
+    """Return how many words estimates used, "16/10, 23/24"; a range where they used different ones."""
+    rows = list(rows)
+    x, y, a, b = (_span(row.get(f"n_{side}") for row in rows) for side in "xyab")
+    return f"{x}/{y}, {a}/{b}"
+
+
+def count_pairs(rows: Iterable[EstimateRow]) -> str:
+    """Return how many pairs percentages count."""
+    return _span(map(pairs_counted, rows))
+
+
+def _span(counts: Iterable[int | None]) -> str:
+    known = sorted({count for count in counts if count is not None})
+    return "\N{EN DASH}".join(map(str, dict.fromkeys((known[0], known[-1])))) if known else MISSING
 
 
 def numbers(*names: str) -> tuple[tuple[str, str], ...]:
@@ -351,7 +381,8 @@ def markdown_table(heads: Sequence[str], lines: Iterable[Sequence[str]], *, labe
 
 
 def _markdown_cell(cell: Cell) -> str:
-    return Markup(f"**{escape_markdown(marked_text(cell))}**") if cell.bold else marked_text(cell)
+    text = " ".join(filter(None, (marked_text(cell), cell.interval)))
+    return Markup(f"**{escape_markdown(text)}**") if cell.bold else text
 
 
 def markdown_list(sentences: Iterable[str]) -> str:
@@ -449,8 +480,21 @@ TEMPLATES.filters |= {
 }
 
 
+_INTERVALS = (
+    "In brackets: 95% interval over words, for sets of"
+    f" {FEWEST_WORDS} words or more. n: words used in both target sets, both attribute sets."
+)
+
+
 def write_notes(table: str, **facts: Any) -> list[str]:
     """Return the caption and the notes of a table, one per line of its macro in `paper_notes.txt.j2`."""
-    names = {"MARK": MARK, "MISSING": MISSING, "FEWEST_WORDS": FEWEST_WORDS}
+    names = {"MARK": MARK, "MISSING": MISSING, "FEWEST_WORDS": FEWEST_WORDS, "INTERVALS": _INTERVALS}
     template = TEMPLATES.overlay(autoescape=False, finalize=None).get_template("paper_notes.txt.j2", globals=names)
     return list(filter(None, map(str.strip, getattr(template.module, table)(**facts).splitlines())))
+
+
+def describe_conventions(table: pl.DataFrame) -> str:
+    """Return the choices behind the estimates in words."""
+    rows = table.filter(pl.col("effect_size").is_finite()).rows(named=True) or table.rows(named=True)
+    chosen = dict.fromkeys(tuple((name, row.get(name)) for name in CONVENTIONS) for row in rows)
+    return " Or: ".join(write_notes("conventions", row=dict(each))[0] for each in chosen)

@@ -16,7 +16,6 @@ from prasanga.report.comparison import read_published
 from prasanga.report.paper_tables import (
     layouts_of,
     paper_table,
-    render_ceat,
     render_layout,
     with_fewer_draws,
 )
@@ -81,15 +80,15 @@ def test_tables_2_and_5_have_the_grays_and_marks_of_the_paper(table_5: pl.DataFr
     table = paper_table("sadhu_table5", {"ceat": table_5}, preset="paper")
     rows = {row.labels[0]: row.cells[4:8] for row in table.sheet.rows if row.labels[3] == "random"}
     said = {name: [(cell.text, cell.shade, cell.mark) for cell in rows[name]] for name in ("C1", "C2", "C3")}
-    assert said["C1"] == [("+0.551", "gray-2", ""), *((d, "gray-1", "") for d in ("+0.466", "+0.462", "+0.453"))]
-    assert said["C2"][:2] == [("−0.271", "gray-1", ""), ("−0.179", "", "")]
-    assert said["C3"] == [("−0.003", "", "*"), ("+0.009", "", "*"), ("+0.023", "", ""), ("+0.018", "", "")]
+    assert said["C1"] == [("+0.55", "gray-2", ""), *((d, "gray-1", "") for d in ("+0.47", "+0.46", "+0.45"))]
+    assert said["C2"][:2] == [("−0.27", "gray-1", ""), ("−0.18", "", "")]
+    assert said["C3"] == [("0.00", "", "*"), ("+0.01", "", "*"), ("+0.02", "", ""), ("+0.02", "", "")]
     assert next(iter(table.sheet.rows)).cells[0].shade == "gray-3"
-    assert r"\cellcolor[gray]{0.68}+1.225 &" in table.render().tex
+    assert r"\cellcolor[gray]{0.68}\begin{tabular}[t]{@{}r@{}}+1.23\\{\tiny [" in table.render().tex
     sheet = paper_table("sadhu_table2", {"ceat": table_5}, preset="paper").sheet
     assert sheet.columns[:3] == (("C1", "fixed"), ("C1", "random"), ("C2", "fixed"))
     (muril,) = (row for row in sheet.rows if row.labels == ("muril_large_cased", "9"))
-    assert [(cell.text, cell.shade) for cell in muril.cells[-2:]] == [("−0.009", "gray-2"), ("−0.022", "")]
+    assert [(cell.text, cell.shade) for cell in muril.cells[-2:]] == [("−0.01", "gray-2"), ("−0.02", "")]
     assert sum(cell.shade != "" for row in sheet.rows for cell in row.cells) == 13
 
 
@@ -99,18 +98,25 @@ def test_models_keep_their_order_and_lengths_and_modes_are_sorted(ceat: pl.DataF
         sheet = paper_table("sadhu_table5", {"ceat": ceat}, preset=preset).sheet
         assert sheet.columns == tuple((model, length) for model in "ba" for length in columns)
         assert [row.labels[3] for row in sheet.rows] == ["fixed", "random"]
-        assert [row.cells[-1].text for row in sheet.rows] == ["−0.250", "−0.240"]
-    latex = render_ceat(ceat).tex
-    assert latex.count("C1 & b & ") == 3
-    assert "Contexts by fixed draws" in latex
+        assert [row.cells[-1].text for row in sheet.rows] == ["−0.25", "−0.24"]
     with pytest.raises(InputError, match="two rows for one category, model, segment_length"):
-        render_ceat(pl.concat([ceat, ceat.with_columns(pl.col("effect_size") + 1)]))
+        render_layout("ceat", {"ceat": pl.concat([ceat, ceat.with_columns(pl.col("effect_size") + 1)])})
+
+
+def test_ceat_has_a_line_per_category_with_its_p_and_its_words_and_lengths_as_columns(ceat: pl.DataFrame) -> None:
+    sheet = paper_table("ceat", {"ceat": ceat.with_columns(n_x=pl.when(segment_length="9").then(7).otherwise(8))}).sheet
+    columns = ("mean", "p (Holm)", "d − copies", "9", "25")
+    assert sheet.columns == tuple((model, name) for model in "ba" for name in columns)
+    (row,) = sheet.rows
+    assert row.labels == ("C1", "flowers/insects", "pleasant/unpleasant", "7–8/8, 8/8")
+    assert [cell.text for cell in row.cells[5:]] == ["−0.25", ".800", "−0.36", "−0.25", "−0.25"]
+    assert row.cells[5].interval == "[−0.79, 0.29]"
 
 
 def test_table_4_shows_primary_estimates_or_the_shortest_length_and_what_was_not_measured(ceat: pl.DataFrame) -> None:
     table = paper_table("sadhu_table4", {"ceat": ceat})
     of_paper = paper_table("sadhu_table4", {"ceat": ceat}, preset="paper")
-    assert [name for _, name in table.sheet.columns] == ["WEAT", "SEAT", "b", "a", "Log-probability bias"]
+    assert [name for _, name in table.sheet.columns] == ["b", "a"]
     assert "– WEAT: not measured in this study." in table.notes
     assert any(note.startswith("CEAT: mean over lengths, fixed draws") for note in table.notes)
     assert any(note.startswith("CEAT: 9 words, fixed draws") for note in of_paper.notes)
@@ -138,9 +144,9 @@ def test_table_4_is_one_table_of_all_methods_as_printed(project_root: Path) -> N
     )
     assert sheet.columns == tuple(zip(methods, models, strict=True))
     cells = {row.labels[0]: [cell.text + cell.mark for cell in row.cells] for row in sheet.rows}
-    assert cells["C1"] == ["+1.770*", "+1.270*", "+0.890*", "+1.225*", "+0.890*"]
-    assert cells["C4"] == ["+1.440*", "−0.180", "−0.580", "+0.639*", "+0.710*"]
-    assert cells["C9"] == ["+0.230", "−1.030", "−1.130", "−0.591*", "+0.700*"]
+    assert cells["C1"] == ["+1.77*", "+1.27*", "+0.89*", "+1.23*", "+0.89*"]
+    assert cells["C4"] == ["+1.44*", "−0.18", "−0.58", "+0.64*", "+0.71*"]
+    assert cells["C9"] == ["+0.23", "−1.03", "−1.13", "−0.59*", "+0.70*"]
     assert len(cells) == 9
 
 
@@ -158,7 +164,7 @@ def test_languages_side_by_side(seat: pl.DataFrame) -> None:
     assert table.sheet.columns == (("English", "a"), ("Hindi", "z"))
     assert [cell.mark for row in table.sheet.rows for cell in row.cells] == ["", "", "*", ""]
     assert render_layout("sahoo_table3", {"seat": both}).csv.startswith(
-        "category,targets,attributes,English a,Hindi z,note\nGR1,"
+        "category,targets,attributes,n,English a,Hindi z,note\nGR1,"
     )
 
 
@@ -174,7 +180,7 @@ def test_effects_of_the_first_draws_are_rows_of_their_own(ceat: pl.DataFrame) ->
     assert both["p_draws"][1] == pytest.approx(0.0026997960632601866)
     assert both.select("effect_random", "p_draws_random").row(1) == pytest.approx((-0.2, 0.31731050786291415))
     assert both["p_stimuli"].to_list() == [0.15, 0.15]
-    for name, effects in (("sadhu_table6", ["−0.300", "−0.200"]), ("sadhu_table5", ["−0.250", "−0.240"])):
+    for name, effects in (("sadhu_table6", ["−0.30", "−0.20"]), ("sadhu_table5", ["−0.25", "−0.24"])):
         assert [row.cells[-1].text for row in paper_table(name, {"ceat": both}).sheet.rows] == effects
     assert with_fewer_draws(one, first, 5000).equals(one)
 

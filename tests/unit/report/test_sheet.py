@@ -85,7 +85,7 @@ def test_columns_without_values_are_left_out_but_for_the_effect() -> None:
 def sheet() -> Sheet:
     rows = [
         Row(("=C1", "a/b"), (Cell("−0.50", "*", bold=True), Cell("+1.00", words="2/14 v 3/14"), Cell())),
-        Row(("C_2", "মশা, মা"), (Cell("+0.25"), Cell(), Cell("< .001")), "m 25: no words"),
+        Row(("C_2", "মশা, মা"), (Cell("+0.25", interval="[0.1, 0.4]"), Cell(), Cell("< .001")), "m 25: no words"),
     ]
     return Sheet(("Category", "Targets"), (("m", "9"), ("m", "25"), ("n", "9")), rows, "A table")
 
@@ -112,7 +112,7 @@ def test_latex_numbers_its_parts_as_one_table_and_is_ascii(sheet: Sheet) -> None
     assert r"\caption{d \& p}" in text
     assert r"& & \multicolumn{2}{c}{m} \\" in text.replace("& & &", "& &")
     assert r"=C1 & a/b & \textbf{$-$0.50}$^{*}$ & +1.00 {\tiny 2/14 v 3/14} \\" in text
-    assert r"C\_2 & [2 words] & +0.25 & -- \\" in text
+    assert r"C\_2 & [2 words] & \begin{tabular}[t]{@{}r@{}}+0.25\\{\tiny [0.1, 0.4]}\end{tabular} & -- \\" in text
     assert text.count(r"50\% of [1 word]\par") == 1
     assert re.findall(r"\\(toprule|midrule|bottomrule)", text) == ["toprule", "midrule", "bottomrule"] * 2
 

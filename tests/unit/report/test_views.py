@@ -28,7 +28,7 @@ from prasanga.report.comparison import (  # noqa: E402
     render_comparison,
 )
 from prasanga.report.page import page_views  # noqa: E402
-from prasanga.report.paper_tables import layouts_of, render_ceat, render_layout  # noqa: E402
+from prasanga.report.paper_tables import layouts_of, render_layout  # noqa: E402
 from prasanga.report.section import Section  # noqa: E402
 from prasanga.report.sheet import sheet_to_markdown  # noqa: E402
 from prasanga.report.study import Results  # noqa: E402
@@ -120,7 +120,7 @@ def write_views() -> dict[str, str]:
         for preset in ("recommended", "paper")[name == "sadhu_table2" :]:
             layout = render_layout(name, tables, preset=preset)
             found[f"{name}.{preset}.csv"], found[f"{name}.{preset}.tex"] = layout.csv, layout.tex
-    found["ceat.csv"], _, found["ceat.tex"] = render_ceat(tables["ceat"])
+    found["ceat.csv"], _, found["ceat.tex"] = render_layout("ceat", tables)
     found["comparison.csv"], found["comparison.md"] = render_comparison(
         "sadhu2024", compare_both({**tables, "bias_percentages": tables["pairs"]})
     )
