@@ -50,9 +50,7 @@ Tables: TypeAlias = Mapping[str, pl.DataFrame]
 _COLUMNS = 7
 """Columns of numbers of a part in LaTeX, at most."""
 
-_P, _COPIES = "p (Holm)", f"d {sheets.MINUS} copies"
-"""Columns of the table `ceat`, which the papers do not have."""
-
+_P, _COPIES = "p (Holm)", f"d {sheets.MINUS} copies"  # of the table `ceat`
 _HEADS = ("Category", "Targets", "Attributes")
 _IN_CSV = {"Test": "category", "Draws": "sample_mode", "Bias type": "bias_type", "Length": "segment_length"}
 _OF_DRAWS = ("effect_size", "standard_error", "effect_random", "standard_error_random")
@@ -178,7 +176,7 @@ def _test_draws(effect: pl.Expr, standard_error: pl.Expr) -> pl.Expr:
 
 
 def render_layout(name: str, tables: Tables, *, preset: str = "recommended", language: str = "bn") -> WrittenTable:
-    """Return one table in three formats; arguments as of `paper_table`."""
+    """Return one table in the three formats; arguments as of `paper_table`."""
     return paper_table(name, tables, preset=preset, language=language).render()
 
 
@@ -294,13 +292,8 @@ def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> Pape
         return replace(written, shade=f"gray-{n}" if n and name != "ceat" else "")
 
     sizes = sorted(set(ceat["n_samples"])) if name != "ceat" else ()
-    facts = {
-        "mark": _explain_mark(marking),
-        "conventions": sheets.describe_conventions(ceat),
-        "cohen": COHEN,
-        "modes": modes,
-    }
-    notes = sheets.write_notes("ceat", number=name[-1], sizes=sizes, **facts)
+    facts = {"mark": _explain_mark(marking), "conventions": sheets.describe_conventions(ceat), "mode": modes[0]}
+    notes = sheets.write_notes("ceat", number=name[-1], sizes=sizes, cohen=COHEN, **facts)
     return _arrange(
         name, notes, heads, lines, columns, cell, count=None if name == "sadhu_table2" else sheets.count_words
     )
@@ -351,12 +344,12 @@ def _arrange_groups(
     **facts: Any,
 ) -> PaperTable:
     """Return a table with a line per test and a column per group and model; in one of SEAT large effects are bold."""
-    tables = {label: groups[label] for label in markings}
-    columns: Columns = {}
-    for label, table in groups.items():
-        by_model = table.rows_by_key("model", named=True, include_key=True) if label in tables else {}
-        found = {(label, model): {row["category"]: row for row in rows} for model, rows in by_model.items()}
-        columns |= found
+    tables = {label: table for label, table in groups.items() if label in markings}
+    columns: Columns = {
+        (label, model): {row["category"]: row for row in rows}
+        for label, table in tables.items()
+        for model, rows in table.rows_by_key("model", named=True, include_key=True).items()
+    }
     notes = sheets.write_notes(
         macro,
         marks={label: _explain_mark(markings[label]) for label in tables},
@@ -405,14 +398,9 @@ def _arrange_pairs(bias: pl.DataFrame, preset: str) -> PaperTable:
     lines: dict[Any, tuple[str, ...]] = {name: (grids.name_of_type(name),) for name in types}
     lines |= {name: (name,) for name in runs}
     first = next(iter(overall.values()))
-    facts = {
-        "by_runs": by_runs,
-        "families": sorted({row["n_tests"] for row in overall.values() if row["n_tests"]}),
-        "first": first,
-    }
-    facts["has_bold"] = any(
-        column[name]["is_nearest"] for column in columns.values() for name in types if name in column
-    )
+    families = sorted({row["n_tests"] for row in overall.values() if row["n_tests"]})
+    has_bold = any(column[name]["is_nearest"] for column in columns.values() for name in types if name in column)
+    facts = {"by_runs": by_runs, "families": families, "first": first, "has_bold": has_bold}
     notes = sheets.write_notes("pairs", overall=overall, **facts)
     return _arrange(
         PAIR_TABLE, notes, ("Bias type",), lines, columns, cell, grids.why_no_percentage, sheets.count_pairs
