@@ -131,7 +131,7 @@ def _summary() -> Iterator[str]:
 
 
 def _kind(value: Mapping[str, Any]) -> str:
-    """Return in words what may stand under a key, with the section that describes it."""
+    """Return in words which values a key may have, with the section that describes them."""
     if "$ref" in value:
         return f"`{value['$ref'].rpartition('/')[2]}`"
     if "oneOf" in value:
@@ -145,7 +145,7 @@ def _kind(value: Mapping[str, Any]) -> str:
 
 
 def command_page() -> str:
-    """Return the page on the command: for each of its commands what it does, and its arguments and options."""
+    """Return the page on the command: each subcommand with its purpose, arguments and options."""
     group = get_command(app)
     assert isinstance(group, TyperGroup)
     return "\n".join([COMMAND_HEAD, *_commands(group, "prasanga", "##")])

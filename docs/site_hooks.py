@@ -26,16 +26,16 @@ sys.path.insert(0, str(PROJECT / "docs"))
 from generated_pages import generated_pages  # noqa: E402 (a neighbor of this file)
 
 FOLDER = "project"
-"""Where files from outside docs/ stand on the site."""
+"""The folder of the site for files from outside docs/."""
 
 ALWAYS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
-"""Files that the navigation names, whether or not a page links to them."""
+"""Files in the navigation that no page needs to link to."""
 
 EXAMPLES = "examples"
-"""Where summaries of studies stand, and on the site what `prasanga compare` makes of them."""
+"""The folder of summaries of studies, and on the site of the page by `prasanga compare`."""
 
 LARGEST = 400_000
-"""Bytes of a file that is shown; a larger one is not for reading on a site."""
+"""Bytes of the largest file that the site shows."""
 
 _CODE = re.compile(
     r"^ {0,8}(`{3,}).*?^ {0,8}\1 *$|(?<!`)(`+)(?!`)(?:.|\n(?!\n))+?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE
@@ -49,7 +49,7 @@ _log = logging.getLogger("mkdocs.hooks.site")
 
 
 def outside_code(markdown: str, change: Callable[[str], str]) -> str:
-    """Markdown with `change` made in all that is neither a block nor a span of code."""
+    """Return Markdown with `change` applied to everything except code."""
     parts, end = [], 0
     for code in _CODE.finditer(markdown):
         parts += [change(markdown[end : code.start()]), code[0]]
@@ -58,7 +58,7 @@ def outside_code(markdown: str, change: Callable[[str], str]) -> str:
 
 
 def links_of(markdown: str) -> list[str]:
-    """The targets of all links of a page that lead to files, without anchors."""
+    """Return the targets of all links of a page to files, without anchors."""
     found: list[str] = []
 
     def note(text: str) -> str:
@@ -70,12 +70,12 @@ def links_of(markdown: str) -> list[str]:
 
 
 def place_of(target: str, page: PurePosixPath) -> PurePosixPath:
-    """Where in the project a link of `page` (a path in the project, too) leads."""
+    """Return the path in the project to which a link of `page` leads."""
     return PurePosixPath(posixpath.normpath(posixpath.join(page.parent.as_posix(), target)))
 
 
 def uri_of(place: PurePosixPath) -> str:
-    """The page of the site that shows a file or folder of the project."""
+    """Return the page of the site that shows a file or folder of the project."""
     if place.parts[:1] == ("docs",):
         return PurePosixPath(*place.parts[1:]).as_posix()
     if (PROJECT / place).is_dir():
@@ -85,7 +85,7 @@ def uri_of(place: PurePosixPath) -> str:
 
 
 def shown(place: PurePosixPath) -> str:
-    """The Markdown of the page that shows a file or folder of the project."""
+    """Return the Markdown of the page that shows a file or folder of the project."""
     path = PROJECT / place
     if path.is_dir():
         if (path / "README.md").is_file():
@@ -103,7 +103,7 @@ def shown(place: PurePosixPath) -> str:
 
 
 def source_of(file: File) -> PurePosixPath:
-    """Where in the project the Markdown of a page stands."""
+    """Return the path in the project of the Markdown of a page."""
     return PurePosixPath(getattr(file, "project_place", None) or PurePosixPath("docs", file.src_uri))
 
 

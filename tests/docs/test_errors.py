@@ -42,7 +42,7 @@ PROVOKED: dict[str, Callable[[], object]] = {
 
 
 Text = tuple[str, ...]
-"""The parts of a text that stand in the program as they are, in order; values come between them."""
+"""The fixed parts of a text in the program, in order; values come between them."""
 
 
 @cache
@@ -67,7 +67,7 @@ SHORTEST = 6
 
 
 def covered(message: str, text: Text) -> int:
-    """How many letters of the message stand in the text as they are; it may begin or end in the middle of a part."""
+    """How many letters of the message the text has; it may begin or end in the middle of a part."""
     letters = 0
     for part in text:
         if message in part:
