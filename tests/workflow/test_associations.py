@@ -265,7 +265,7 @@ def test_the_study_stands_beside_the_paper(finished: Study, project_root: Path) 
 
 def test_the_page_shows_every_method(finished: Study) -> None:
     page = (finished.root / "results/report/index.html").read_text(encoding="utf-8")
-    for words in ("SEAT: words in bleached sentences", "WEAT: static vectors", "word2vec", "glove", "given"):
+    for words in ("SEAT: words in neutral sentences", "WEAT: static vectors", "word2vec", "glove", "given"):
         assert words in page, words
     assert "tiny-random" not in page
 
