@@ -242,3 +242,29 @@ def test_what_is_said_of_intervals_is_in_their_tables() -> None:
     assert f"covered in {min(paired):.1f} to {max(paired):.1f}%" in page
     slopes = [float(row[3]) for row in list_rows("Slopes") if row[0].startswith("none")]
     assert f"significant in at most {max(slopes):.1%} of studies" in page
+
+
+def test_what_is_said_of_tests_templates_and_slopes_is_in_their_tables() -> None:
+    page = " ".join(read("docs/simulations.md").split())
+    permuted = [row for row in list_rows("What is permuted") if "of 1,000 draws" not in row[0]]
+    for words, column in (("8 and 8", 1), ("25 and 25", 2)):
+        levels = [row[-3] for row in permuted if words in row[:2]]
+        part = read("docs/simulations.md").partition("## What is permuted")[2].partition("\n## ")[0]
+        cells = [re.split(r" *\| *", line.strip("| "))[column:] for line in part.splitlines() if line[:2] == "| "]
+        assert [row[0] for row in cells[2:] if row and row[0]] == levels
+    slopes = [row[:1] + row[2:] for row in list_rows("Slopes")]
+    for truth, said in (
+        ("none changes, 0.5 apart", "none, sets 0.5 apart"),
+        ("changes by 0.1 per", "0.1 per doubling"),
+    ):
+        for words, *shares in re.findall(rf"\| {said} \| [\w ]+ \| (\d+) \| (\S+) \| (\S+) \|", page):
+            assert [words, *shares] in [row[1:] for row in slopes if row[0].startswith(truth)]
+    primary = {row[0]: row[1:] for row in list_rows("Primary estimates")}
+    ours, others = primary["13, primary"], primary["13, any length"]
+    assert f"a weak effect in {ours[3]} of studies instead of {others[3]}" in page
+    assert f"a middle one in {ours[4]} instead of {others[4]}" in page
+    few, many = (
+        [row[column] for row in list_rows("Intervals over words and") if row[:2] == ["0.6", "25"]] for column in (3, 5)
+    )
+    assert f"covers {few[0]}% with 4 templates and {few[1]}% with 8" in page
+    assert f"words and templates covers {many[0]}% and {many[1]}%" in page
