@@ -103,9 +103,9 @@ rule write_front_page:
         "<logs>/report/front_page.log",
     localrule: True
     params:
-        study={key: WRITTEN[key] for key in ("study", "title", "note", "associations", "report")},
+        study={key: WRITTEN[key] for key in ("study", "title", "note", "report")},
         languages=list(STUDIES),
-        tables={name: path for name, path in OVER_LANGUAGES.items() if name in names_of(FAMILY)},
+        tables=OVER_LANGUAGES,
         files=[path.removeprefix(f"{RESULTS}/") for path in (*JOINED, *TABLES_OF_PAPERS)],
     script:
         "../workflow/scripts/write_front_page.py"

@@ -1,7 +1,7 @@
 """Join the tables of all languages of a study."""
 
 from prasanga.base.results import Task
-from prasanga.report.languages import join_languages
+from prasanga.report.study import join_languages
 
 task = Task(snakemake, "report")
 for path, parts in zip(task.output, task.params.parts, strict=True):

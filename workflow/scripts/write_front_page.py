@@ -1,7 +1,7 @@
 """Write the front page and the summary over all languages of a study."""
 
 from prasanga.base.results import Task
-from prasanga.report.languages import write_front_page
+from prasanga.report.page import write_front_page
 
 task = Task(snakemake, "report")
 asked = task.params

@@ -568,6 +568,9 @@ class CategoryConfig(ConfigSection):
     matched: Literal["targets", "attributes", "both"] | None = absent()
     """The sides whose two sets are pairs (father, mother), the first word with the first and so on
     (docs/lexicon.md)."""
+    sanity_check: bool | None = absent()
+    """Whether nobody disputes the association (flowers are pleasant). The page shows sanity checks apart from
+    categories about people: a model and words that do not show them can say little about people."""
 
 
 class StudyConfig(ConfigSection):

@@ -373,14 +373,17 @@ def _inflect(stimulus: Stimulus, groups: SuffixGroups) -> Iterator[SurfaceForm]:
 
 
 def _read_category(name: str, entry: Entry, sets: Mapping[str, WordSet]) -> Category:
-    entry.require(f"the category `{name}`", required=["targets", "attributes"], optional=["title", "matched"])
+    entry.require(
+        f"the category `{name}`", required=["targets", "attributes"], optional=["title", "matched", "sanity_check"]
+    )
     if "matched" in entry and entry["matched"] not in MATCHED:
         raise InputError(
             f"{entry.place}: `matched` of the category `{name}` is {entry['matched']!r}. Write {' or '.join(MATCHED)}:"
             " the sides whose two sets are pairs, word by word."
         )
     targets, attributes = (_read_pair(name, key, entry, sets) for key in ("targets", "attributes"))
-    return Category(name, entry.text("title", name), targets, attributes, entry.get("matched", ""))
+    is_check = entry.flag("sanity_check", default=False)
+    return Category(name, entry.text("title", name), targets, attributes, entry.get("matched", ""), is_check)
 
 
 def _read_pair(name: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -> tuple[WordSet, WordSet]:

@@ -300,6 +300,7 @@ class Category:
     """An association test: two target sets and two attribute sets.
 
     `matched` names the sides whose sets are pairs, the words at the same places of both: one of `MATCHED`, or "".
+    A `sanity_check` is an association that nobody disputes.
     """
 
     name: str
@@ -307,6 +308,7 @@ class Category:
     targets: tuple[WordSet, WordSet]
     attributes: tuple[WordSet, WordSet]
     matched: str = ""
+    sanity_check: bool = False
 
 
 class Neighbours(NamedTuple):
@@ -577,9 +579,9 @@ def categories_of(lexicon: Lexicon) -> dict[str, Any]:
     """Return the categories by name, and under "glosses" the English gloss of every stimulus.
 
     A category is {"title": ..., "targets": [set, set], "attributes": [set, set]}, a set {"name": ..., "gloss": ...,
-    "stimuli": [...]}. Beside these, where there is something to say: of a category "matched" ("targets", "attributes"
-    or "both"), of a set "clusters" ({stimulus: name}), "searched": False where its words are in templates only, and
-    "as_published": True where they are a paper's.
+    "stimuli": [...]}. Where there is something to say, a category also has "matched" ("targets", "attributes" or
+    "both") and "sanity_check": True, and a set has "clusters" ({stimulus: name}), "searched": False where its words are
+    in templates only, and "as_published": True where they are a paper's.
     """
     categories: dict[str, Any] = {
         category.name: {
@@ -587,6 +589,7 @@ def categories_of(lexicon: Lexicon) -> dict[str, Any]:
             "targets": [_plain(side) for side in category.targets],
             "attributes": [_plain(side) for side in category.attributes],
             **({"matched": category.matched} if category.matched else {}),
+            **({"sanity_check": True} if category.sanity_check else {}),
         }
         for category in lexicon.categories.values()
     }

@@ -19,8 +19,8 @@ from scipy.stats import binom
 from prasanga.associations.comparisons import UNREACHABLE, excludes_zero
 from prasanga.pairs.preferences import FEWEST_PAIRS, OVERALL
 from prasanga.report import grid
-from prasanga.report.grid import HOLM, METHODS, EstimateRow, Grid, few_words, is_number, is_significant
-from prasanga.report.sheet import TEMPLATES, one_decimal, two
+from prasanga.report.grid import HOLM, EstimateRow, Grid, few_words, is_number, is_significant
+from prasanga.report.sheet import TEMPLATES, one_decimal
 from prasanga.report.study import Results
 from prasanga.schema import BOTH_POLARITIES, COUNTED, Reason, group_lost_words
 from prasanga.stats.intervals import FEWEST_WORDS
@@ -436,14 +436,9 @@ def _describe_farthest(rows: Sequence[EstimateRow]) -> dict[str, Any] | None:
     }
 
 
-# ---- the first screen: three findings, each with how sure it is
+# ---- changes with the length of the context, and lost words
 
-SHOWN, LIKELY, OPEN = "Well supported", "Tentative", "Not proven"
-"""How sure a finding is, the surest first."""
-
-_N_FINDINGS = 3
 _N_WORDS = 20  # of a category are named; all are in the tables
-Facts = dict[str, Any]
 
 
 class Changes(NamedTuple):
@@ -486,84 +481,7 @@ def list_changes(ceat: Grid) -> Changes:
     return Changes(shortest, longest, apart, {(row["category"], row["model"]): row for row in sloped})
 
 
-def list_first_findings(ceat: Grid, changes: Changes | None, results: Results) -> list[Facts]:
-    """Return the facts of the findings, the best supported first: `kind`, `sure`, and the values of the sentences."""
-    found = [
-        *(_find_change(changes) if changes and changes.found else ()),
-        *_find_association(results),
-        *_find_percentage(results["bias_percentages"]),
-        *_find_twins(ceat),
-    ]
-    if not found and "structures" in results:
-        n, k = results["structures"]["n"].max(), results["structures"]["structure"].n_unique()
-        found = [{"kind": "structures", "sure": OPEN, "n": n, "k": k}]
-    return sorted(found, key=lambda facts: (SHOWN, LIKELY, OPEN).index(facts["sure"]))[:_N_FINDINGS]
-
-
-def show_effect(ceat: Grid, category: str, model: str, length: str) -> str:
-    """Return the effect at a length."""
-    return two((ceat.at(category, model, length) or {}).get("effect_size"))
-
-
-def _exceeds_chance(k: int, n: int) -> Facts:
-    """Return k of n tests at `ALPHA`, how many are expected by chance, and how sure it is that these are more."""
-    is_likely = k and is_significant(float(binom.sf(k - 1, n, ALPHA)))
-    return {"k": k, "n": n, "chance": f"{ALPHA * n:.1f}", "sure": LIKELY if is_likely else OPEN}
-
-
-def _find_change(changes: Changes) -> Iterator[Facts]:
-    """Yield in how many cases the association changes with context, and where most."""
-    shown, rest = changes.shown, changes.range_of_rest
-    facts = {"short": changes.shortest, "long": changes.longest, "k": len(shown), "n": len(changes.found)}
-    facts |= dict(zip(("low", "high"), map(two, rest), strict=True)) if rest else {}
-    if shown:
-        (category, model), row = max(shown.items(), key=lambda each: abs(each[1]["slope"]))
-        steepest = {name: two(row[name]) for name in ("slope", "slope_low", "slope_high")}
-        is_alike = is_number(row.get("p_twins")) and not is_significant(row["p_twins"])
-        sure = {"sure": LIKELY if is_alike else SHOWN, "is_alike": is_alike}
-        yield {"kind": "change", **sure, **facts, "category": category, "model": model, **steepest}
-    else:
-        yield {"kind": "no_change", "sure": OPEN, **facts}
-
-
-def _find_association(results: Results) -> Iterator[Facts]:
-    """Yield the strongest association that any method found, or that none was found, and the limits."""
-    every = [
-        (row, name)
-        for name, table in results.estimates.items()
-        for row in grid.select_primary(table).iter_rows(named=True)
-    ]
-    computed = [row for row, _ in every if is_number(row["effect_size"])]
-    rows = [row for row in computed if grid.may_be_found(row)]
-    found = [(row, name) for row, name in every if is_number(row["effect_size"]) and is_found(row)]
-    facts = {"n": len(rows), "sure": OPEN, "tests": count_tests(rows) or len(rows)}
-    if found:
-        row, name = max(found, key=lambda each: abs(each[0]["effect_size"]))
-        where = ", ".join(filter(None, [row["category"], METHODS[name], row["model"]]))
-        yield facts | {
-            **{"kind": "found", "sure": SHOWN, "where": where, "k": len(found)},
-            **dict(zip(("x", "y", "kept", "other"), order_sides(row), strict=True)),
-            **{"effect": two(row["effect_size"]), "low": two(row["ci_low"]), "high": two(row["ci_high"])},
-            "has_twins": is_number(row.get("p_twins")),
-            "has_templates": "ci_templates_low" not in row or is_number(row["ci_templates_low"]),
-        }
-    elif rows:
-        methods = {(name, row["category"], row["model"]) for row, name in every}
-        limits = find_detectable(rows, (row for key, row in results.strengths.items() if key in methods))
-        sizes = limits.get("sizes") or []
-        yield facts | {
-            **{"kind": "not_found", "k": sum(map(HOLM.marks, rows)), "limits": limits},
-            **({"low": f"{sizes[0]:.1f}", "high": f"{sizes[-1]:.1f}", "n_sizes": len(sizes)} if sizes else {}),
-        }
-    elif every:
-        effects = [row["effect_size"] for row in computed]
-        yield facts | {
-            **{"kind": "few_words", "n": len(every), "k": len(effects), "fewest": FEWEST_WORDS},
-            **({"low": two(min(effects)), "high": two(max(effects))} if effects else {}),
-        }
-
-
-def describe_lost_words(results: Results) -> Facts:
+def describe_lost_words(results: Results) -> dict[str, str]:
     """Return the lost words by category, and the categories that lack effects or intervals without them."""
     rows_of: dict[str, list[EstimateRow]] = {}
     for table in results.estimates.values():
@@ -595,49 +513,3 @@ def _name_gone(row: EstimateRow) -> str:
 
 def _list_some(words: Sequence[str]) -> str:
     return ", ".join(words[:_N_WORDS]) + (f" + {len(words) - _N_WORDS}" if len(words) > _N_WORDS else "")
-
-
-def _find_percentage(bias: pl.DataFrame) -> Iterator[Facts]:
-    """Yield the percentage farthest from 50 that differs from it, or that over all pairs; of few none is ranked."""
-    if bias.is_empty():
-        return
-    rows, row = bias.rows(named=True), farthest_percentage(bias.rows(named=True))
-    found, differs = (row is not None and of(row) for of in (is_found, grid.differs_from_half))
-    if row is None or not (found or differs):
-        overall = [each for each in rows if each["bias_type"] == OVERALL and is_number(each["bias_percentage"])]
-        if not overall:
-            yield {"kind": "no_percentage", "sure": OPEN, "n": len(rows)}
-            return
-        row = max(overall, key=lambda each: (is_ranked(each), abs(each["bias_percentage"] - 50)))
-    types = [each for each in rows if all(each[name] == row[name] for name in ("set", "language", "model"))]
-    kinds = [grid.name_of_type(row["bias_type"]).lower()] * (found or differs)
-    n_few = sum(grid.pairs_counted(each) < FEWEST_PAIRS for each in types if each["bias_type"] != OVERALL)
-    balanced = is_number(row["balanced_percentage"]) and _show_percentage(row, "balanced_percentage", "balanced_ci")
-    yield {
-        "kind": "percentage",
-        "sure": SHOWN if found else OPEN,
-        "found": found,
-        "differs": differs,
-        "reason": row["not_found_because"],
-        "has_twins": is_number(row["p_twins"]),
-        "model": row["model"] or "",
-        "n": grid.pairs_counted(row),
-        "which": ", ".join([*kinds, grid.name_of_language(row["language"])]),
-        "is_ranked": is_ranked(row),
-        "fewest": FEWEST_PAIRS,
-        "n_few": n_few,
-        "plain": _show_percentage(row, "bias_percentage", "exact"),
-        "balanced": balanced,
-    }
-
-
-def _show_percentage(row: EstimateRow, name: str, ends: str) -> dict[str, str]:
-    percent, low, high = (one_decimal(row[column]) for column in (name, f"{ends}_low", f"{ends}_high"))
-    return {"percent": percent, "low": low, "high": high}
-
-
-def _find_twins(ceat: Grid) -> Iterator[Facts]:
-    """Yield how many effects differ from those of models that have learned nothing."""
-    known = [p for row in ceat.primary if is_number(p := row.get("p_twins")) and not few_words(row)]
-    if known:
-        yield {"kind": "twins", **_exceeds_chance(sum(map(is_significant, known)), len(known))}

@@ -13,22 +13,22 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
 import polars as pl
 from markupsafe import Markup
 
-from prasanga.base.io import digests_of_files, write_text
+from prasanga import __version__
+from prasanga.base.io import digests_of_files, read_document, read_frame, write_text
 from prasanga.base.io import made_from as read_making
 from prasanga.methods import PAIRS, method_named
 from prasanga.report import comparison, findings, grid, method_views, paper_tables, section, summary, word_views
 from prasanga.report.figures import COLUMN, figure_named, shown_in
-from prasanga.report.grid import METHODS, Grid
+from prasanga.report.first_screen import Part, Screen, fill_first_screen
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, prose
 from prasanga.report.sheet import MISSING, html, list_template, select_columns, show_table, show_value, write_notes
-from prasanga.report.study import Results, without_places
+from prasanga.report.study import Results, describe_categories, without_places
 
 
 def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mapping[str, str]) -> str:
@@ -64,7 +64,7 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
     made = [references(results), making(config, made_from)]
     of_paper = [beside_paper(results), list_figures(config, results), downloads(results)]
     return [
-        View("overview", "Findings", "Overview", [overview(config, results), measured(results)]),
+        View("overview", "Findings", "Overview", [overview(config, results)]),
         *method_views.method_views(config, results),
         *word_views.category_views(config, results),
         word_views.text_view(config, results),
@@ -77,68 +77,13 @@ def page_views(*, config: Mapping[str, Any], results: Results, made_from: Mappin
 # Sections on the study as a whole: what was measured, by which choices, from what.
 
 
-QUESTIONS = (
-    "Does the association depend on context, and in which models?",
-    "Which associations do the models have?",
-    "Which of two sentences do the models prefer?",
-    "Does the association depend on sentence structure?",
-    "What was measured",
-)
-"""Heads of the first screen, by what a study measured."""
-
-
 def overview(config: Mapping[str, Any], results: Results) -> Section:
     """Return the section of the first screen."""
-    ceat = results.ceat
-    changes = findings.list_changes(ceat) if ceat.lengths else None
+    part = Part(str(config["language"]), results, describe_categories(results.categories))
     made = {**config.get("models", {}), **((config.get("static") or {}).get("vectors") or {})}
     trained = findings.tell("trained", names=[str(name) for name, each in made.items() if each.get("train")])
-    widget = section.render(
-        "overview",
-        language=section.language_of(config),
-        measured=_list_measured(ceat, results),
-        ceat=ceat,
-        changes=changes,
-        scale=method_views.Scale(ceat, 120, 40, left=6, right=6, top=4, bottom=4),
-        effect=partial(findings.show_effect, ceat),
-        findings=findings.list_first_findings(ceat, changes, results),
-        lost=findings.describe_lost_words(results),
-        missing=list(map(section.with_code, results.missing)),
-        notes=list(filter(None, [config.get("note"), trained])),
-    )
-    asked = (len(ceat.lengths) > 1, results.estimates, "bias_percentages" in results, "structures" in results, True)
-    question = next(question for question, is_asked in zip(QUESTIONS, asked, strict=True) if is_asked)
-    return Section(question, "findings", widget=widget)
-
-
-def _list_measured(ceat: Grid, results: Results) -> dict[str, Any]:
-    """Return what was measured: models, and categories, lengths or numbers of each method."""
-    tables = (*results.estimates.values(), results["structures"], results["bias_percentages"])
-    others = [(METHODS[name], table["category"].n_unique()) for name, table in results.estimates.items()]
-    return {
-        "models": sorted({model for table in tables for model in table["model"]}),
-        "lengths": ", ".join(ceat.lengths),
-        "n_categories": len(ceat.categories),
-        "methods": others[bool(ceat.categories) :],
-        "has_structures": "structures" in results,
-        "n_pairs": results["bias_percentages"]["n_pairs"].max(),
-    }
-
-
-def measured(results: Results) -> Section | None:
-    """Return the section on what was measured: a row per method, with its numbers and how many are significant."""
-    rows = []
-    for name, found in summary.summarize_methods(results).items():
-        if found is None:
-            continue
-        n = next(found[key] for key in ("n_estimates", "n_percentages", "n_traits") if key in found)
-        computed = found["n_traits_scored"] if name == "structures" else found["n_computed"]
-        languages = ", ".join(map(grid.name_of_language, found.get("languages", ())))
-        tested = f"{found['n_significant_holm']} of {found['n_tested']}" if found.get("n_tested") else "intervals only"
-        link = html('<a href="#{}">{}</a>', "effects" if name == "ceat" else name, summary.ALL_METHODS[name])
-        over = prose("measured_over", found=found, languages=languages)
-        rows.append((link, str(len(found["models"])), over, f"{computed:,} of {n:,}", tested))
-    return Section("What was measured", "measured", sheets=[show_table("measured", rows)]) if rows else None
+    screen = Screen([part], section.language_of(config))
+    return fill_first_screen(screen, str(config["study"]), [config.get("note") or "", trained])
 
 
 def methods_and_models(config: Mapping[str, Any], results: Results) -> Section:
@@ -348,3 +293,45 @@ def write_study(
     write_text(outputs["methods"], summary.methods_card(config=config, summary=found, inputs=inputs))
     write_text(outputs["data"], summary.data_card(config=config, summary=found, results=results, corpus=corpus))
     write_text(outputs["page"], render_page(config=config, results=results, made_from=describe(shown["page"])))
+
+
+def write_front_page(
+    config: Mapping[str, Any],
+    languages: Sequence[str],
+    tables: Mapping[str, str],
+    files: Sequence[str],
+    output: Mapping[str, str],
+) -> None:
+    """Write the page over the pages of the languages, and the summary that names theirs.
+
+    Args:
+        config: the study's config, complete.
+        languages: those of the study; each has a folder of its name in that of the results.
+        tables: the tables over all languages, by their names.
+        files: what goes with the page, from the folder of the study's results.
+        output: paths of `summary` and `page`.
+    """
+    results, parts = PurePosixPath(output["summary"]).parent, []
+    joined = {name: read_frame(path) for name, path in tables.items()}
+    for language in languages:
+        of_language = read_document(f"{results}/{language}/summary.json")
+        own: dict[str, Any] = {name: table.filter(language=language) for name, table in joined.items()}
+        found = Results(**own, missing=of_language["missing"])
+        parts.append(Part(language, found, of_language["categories"], f"../{language}/{summary.PAGE}"))
+    screen = Screen(parts, section.language_of(config))
+    about = {key: str(config.get(key) or "") for key in ("study", "title", "note")}
+    pointer: dict[str, Any] = {
+        **{"schema": summary.SCHEMA, "program": {"name": "prasanga", "version": __version__}, **about},
+        "languages": {language: f"{language}/summary.json" for language in languages},
+        "findings": Screen(parts).sentences,
+        **{"page": summary.PAGE, "files": sorted(files)},
+    }
+    write_text(output["summary"], summary.to_json(pointer))
+    listed = [html('<a href="../{}">{}</a>', path, path) for path in pointer["files"] if not path.endswith(".parquet")]
+    paper = [Section("Tables over all languages", "tables", items=listed)] if listed else []
+    views = [
+        View("overview", "Findings", "Overview", [fill_first_screen(screen, about["study"], [about["note"]])]),
+        View("paper", "Paper", "Paper", paper),
+    ]
+    page = section.page_to_html(config["title"], views, language=section.language_of(config), scripts=languages)
+    write_text(output["page"], page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ import polars as pl
 
 from prasanga import methods
 from prasanga.associations.comparisons import sort_lengths
-from prasanga.base.io import read_document
+from prasanga.base.io import read_document, read_frame
 from prasanga.base.places import shareable
 from prasanga.base.yaml import load_yaml
 from prasanga.pairs.preferences import OVERALL
@@ -203,6 +204,39 @@ def without_places(config: Mapping[str, Any], results: Results) -> tuple[Mapping
             short = dict(zip(sources, shareable(sources, config), strict=True))
             changes[name] = table.with_columns(pl.col("source").replace(short))
     return shareable(config, config), results.replace(**changes)
+
+
+def describe_categories(categories: Mapping[str, Any]) -> dict[str, Any]:
+    """Return of each category its four sets in words, and whether it is a sanity check, from `categories.json`."""
+    return {
+        name: {
+            "sets": [
+                re.sub(r" \(.*\)$", "", side["gloss"]).replace("_", " ")
+                for role in ("targets", "attributes")
+                for side in category[role]
+            ],
+            "sanity_check": category.get("sanity_check", False),
+        }
+        for name, category in categories.items()
+        if name != "glosses"
+    }
+
+
+def join_languages(paths: Mapping[str, str]) -> pl.DataFrame:
+    """Return the rows of one table of several languages, with the column `language` first.
+
+    Args:
+        paths: the table of each language, Parquet or CSV. Columns of CSV stay text, and have `language` already.
+    """
+    read = {
+        language: pl.read_csv(path, infer_schema=False) if Path(path).suffix == ".csv" else read_frame(path)
+        for language, path in paths.items()
+    }
+    frames = [
+        table if "language" in table.columns else table.select(pl.lit(language).alias("language"), pl.all())
+        for language, table in read.items()
+    ]
+    return pl.concat(frames, how="diagonal_relaxed")
 
 
 # --------------------

@@ -31,6 +31,7 @@ from prasanga.config import find_part
 from prasanga.methods import PAIRS
 from prasanga.pairs.preferences import OVERALL
 from prasanga.report import ASSETS, findings, grid, study
+from prasanga.report.first_screen import Part, Screen
 from prasanga.report.grid import METHODS, EstimateRow, few_words, is_number, is_significant, name_of_language
 from prasanga.report.sheet import MISSING, TEMPLATES, list_template
 from prasanga.report.study import WORDING, EmbeddingFiles, Results
@@ -83,12 +84,13 @@ def study_summary(
         "static_vectors": [_describe_vectors(*each) for each in (static.get("vectors") or {}).items()],
         "random_copies": results.has_twins,
         "methods": summarize_methods(results, _digests_of_sets(config, sources)),
-        "findings": _list_findings(results),
+        "findings": _list_findings(str(config["language"]), results),
         "lost_words": findings.describe_lost_words(results),
         "coverage": _summarize_coverage(results["coverage"]),
         "corpus": study.totals(results.corpus) or None,
         "page": PAGE,
         "files": sorted({posixpath.normpath(posixpath.join(FOLDER, path)) for path in results.files}),
+        "categories": study.describe_categories(results.categories),
         "words": _digests_of_words(results.categories),
         "sources": sources,
     }
@@ -184,20 +186,21 @@ def _digests_of_sets(config: Mapping[str, Any], sources: Mapping[str, str]) -> d
     return {name: digest for name, each in sets.items() for _, digest in _list_digests(str(each.get("path")), sources)}
 
 
-def _list_findings(results: Results) -> list[dict[str, str]]:
-    """Return all sentences of the page's findings, each with the method that it is about."""
+def _list_findings(language: str, results: Results) -> list[dict[str, str]]:
+    """Return all sentences of the page's findings, each with the method that it is about; the first screen's lead."""
+    first = Screen([Part(language, results, study.describe_categories(results.categories))]).sentences
     found: dict[str, list[str]] = {
         "ceat": [
             *findings.headline_findings(results["ceat"], results.list_strengths("ceat")),
             *findings.findings_of_differences(results["differences"], results["settling"]),
-        ]
+        ],
     }
     for name, table in results.estimates.items():
         if name != "ceat":
             found[name] = [findings.other_method(METHODS[name], table, results.list_strengths(name))]
     found["structures"] = [*findings.findings_of_structures(results["structures"], results["structure_differences"])]
     found["pairs"] = [*findings.findings_of_pairs(results["bias_percentages"])]
-    return [{"method": method, "text": text} for method, texts in found.items() for text in texts]
+    return [*first, *({"method": method, "text": text} for method, texts in found.items() for text in texts)]
 
 
 def _summarize_coverage(coverage: pl.DataFrame) -> dict[str, Any] | None:

@@ -10,9 +10,12 @@ from string import Formatter
 import pytest
 from report_pages import write_page
 
+from prasanga.associations.comparisons import UNREACHABLE
 from prasanga.likelihoods.bias import why_not_found
 from prasanga.methods import METHODS
-from prasanga.report import ASSETS, findings, page
+from prasanga.report import ASSETS, page
+from prasanga.report.first_screen import SENTENCES
+from prasanga.report.grid import LANGUAGES
 from prasanga.report.section import said
 from prasanga.report.sheet import list_template
 
@@ -24,9 +27,11 @@ LABELS = list_template("labels.tsv")
 
 
 def said_by_templates() -> set[str]:
-    """What is sent through `said`: how sure a finding is and why there is none by code, the rest by templates."""
-    found = {findings.SHOWN, findings.LIKELY, findings.OPEN}
-    found |= set(re.findall(r'return "([^"]+)"', inspect.getsource(why_not_found)))
+    """What is sent through `said`: by code the sentences of the first screen, the rest by templates."""
+    found = set(re.findall(r'return "([^"]+)"', inspect.getsource(why_not_found)))
+    found |= {*SENTENCES.values(), *LANGUAGES.values(), "yes", "no", "few words", UNREACHABLE}
+    found |= {f"an interval{over} that includes zero" for over in ("", " over templates")}
+    found |= {"95% interval", "Random copies", "Found"}
     for file in TEMPLATES.glob("*.j2"):
         text = file.read_text("utf-8")
         found |= set(re.findall(r'"([^"]+)" \| said', text))
@@ -49,7 +54,7 @@ def heads_in_code() -> set[str]:
             r'View\(\s*f?"[^"]+",\s*(?:"([^"]+)"|\w+),\s*(?:"([^"]+)"|\w+)', file.read_text("utf-8")
         ):
             found |= {entry, name} - {""}
-    found |= {*page.QUESTIONS, "Its words", "Words and sentences behind each number", "Categories"}
+    found |= {"Its words", "Words and sentences behind each number", "Categories"}
     english = {"Words in their sentences", "Every pair and its scores", "What the sets contain", "Oddities of the sets"}
     return found - SAME - english
 

@@ -89,7 +89,7 @@ class Reader(HTMLParser):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, _: list[tuple[str, str | None]]) -> None:
-        assert tag in {"circle", "path", "use"}
+        assert tag in {"circle", "line", "path", "use"}
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open

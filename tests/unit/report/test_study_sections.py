@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from page_parts import lines_of
 
 from prasanga.report.figures import all_figures, figure_files, name_of
-from prasanga.report.page import list_figures, measured
+from prasanga.report.page import list_figures
 from prasanga.report.section import Section
 from prasanga.report.study import Results
-
-
-def test_a_number_that_is_not_finite_is_none(table: Callable[..., pl.DataFrame]) -> None:
-    ceat = table(("C1", "a", "9", "fixed", math.inf, {"p_association_holm": math.nan}))
-    section = measured(Results(ceat=ceat))
-    assert section is not None
-    (line,) = lines_of(section.sheets[0])
-    assert line[3:] == ["0 of 1", "intervals only"]
-
 
 CONFIG: dict[str, Any] = {
     "samples": {"lengths": [9, 25, ">75"], "contexts_per_stimulus": 1200},
