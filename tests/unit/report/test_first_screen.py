@@ -78,7 +78,7 @@ def test_the_largest_found_effect_about_people_comes_before_a_sanity_check(table
     checks = screen_of(Results(ceat=ceat.filter(pl.col("category") != "C4")))
     assert checks.title == "In Bangla, m associates flowers more with pleasant words and insects more with unpleasant."
     said = answers(screen)
-    assert said["How sure is it?"].startswith("Found: 2 of 3 associations.")
+    assert said["How sure is it?"].startswith("Found: 2 of 3 associations (")
     assert "Sanity checks passed: 1 of 1 (C1 +1.50)." in said["How sure is it?"]
     assert "prasanga measure MODEL --language bn --corpus 'texts/*.txt'" in said["What next?"]
 
