@@ -109,6 +109,19 @@ def test_every_page_of_docs_is_in_the_site_and_in_the_navigation(site: Path) -> 
         assert parsed(site / html).headings == 1, f"{page} has not exactly one heading of the first level"
 
 
+def test_pages_that_the_program_and_its_data_name_exist() -> None:
+    known = {*pages(), *generated()}
+    named = {
+        page
+        for folder in ("src", "rules", "resources", "config", "workflow", "construction")
+        for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in (".py", ".smk", ".yaml", ".tsv", ".json", ".md", ".j2")
+        for page in re.findall(r"docs/\w+\.md", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 5
+    assert named <= known
+
+
 def test_files_outside_docs_come_along(site: Path) -> None:
     for page in ("CONTRIBUTING", "CHANGELOG", "README" if (site / "project/README.html").is_file() else "index"):
         assert (site / f"project/{page}.html").is_file()
