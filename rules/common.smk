@@ -42,7 +42,7 @@ from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.lexicon.templates import template_files
 from prasanga.likelihoods.stage import SCORES_VERSION
 from prasanga.methods import FAMILY, SEAT, TABLES, method_named, names_of
-from prasanga.models.packaged import CHECKS_VERSION
+from prasanga.models.packaged import CHECKS_VERSION, PACKAGED
 from prasanga.pairs.reading import PAIRS_VERSION
 from prasanga.plan import StudyPlan, files_of_sentences, list_word_files, local_paths, plan_candidates
 from prasanga.plan.jobs import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, Files, Settings, list_paths

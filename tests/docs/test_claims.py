@@ -17,7 +17,7 @@ from prasanga.associations.effects import measure_weat
 from prasanga.associations.estimates import TestSettings
 from prasanga.base.errors import InputError
 from prasanga.config import complete
-from prasanga.methods import FAMILY, MOST_OF_A_TWIN
+from prasanga.methods import FAMILY
 from prasanga.pairs import read_pairs
 from prasanga.schema import describe_losses
 from prasanga.text import normalizer
@@ -179,8 +179,9 @@ def test_a_twin_reads_as_many_contexts_as_were_found_to_be_enough() -> None:
         row = measured["contexts"][n]
         assert float(spread) == pytest.approx(row["contexts"], abs=6e-4)
         assert float(wider) == pytest.approx(100 * row["wider"], abs=0.6)
-    assert f"reads at most {MOST_OF_A_TWIN} contexts of a word" in page
-    assert measured["contexts"][str(MOST_OF_A_TWIN)]["wider"] < 0.02
+    most = complete({})["associations"]["contexts_per_twin"]
+    assert f"reads at most {most} contexts of a word" in page
+    assert measured["contexts"][str(most)]["wider"] < 0.02
 
 
 def test_what_four_bits_do_is_what_was_measured() -> None:

@@ -339,6 +339,8 @@ class AssociationsConfig(ConfigSection):
     """Null control: twins of every model with the same tokenizer and random weights; 0 for none. They share the model's
     texts, and at most one of them reads a text, so on texts all of them together cost no more passes than the model. Of
     sentence pairs each of them scores all."""
+    contexts_per_twin: Positive = 64
+    """Contexts per word and length that a twin reads at most (docs/statistics.md explains the default)."""
     band: Above0 = 0.1
     """An effect has settled, with more draws or longer contexts, once it stays within this distance of the last
     one."""

@@ -51,6 +51,7 @@ class VectorSettings:
         unknown: what becomes of targets with unknown pieces.
         options: of the tokenizer, the weights and the cards; a twin has random weights there.
         twins: the seeds of the twins' weights, where these are settings of all twins of a model (`each_twin`).
+        contexts_per_twin: the most contexts per word and length that a twin reads; None for all.
         sentence_vector: None for target words in their segments; for templates `auto` (until `settle_sentence_vector`),
             `cls`, `mean`, `last`, or `word` (as `pieces` says) or `position` for a vector of the word in its sentence.
     """
@@ -66,6 +67,7 @@ class VectorSettings:
     options: ModelOptions
     sentence_vector: str | None = None
     twins: tuple[int, ...] = ()
+    contexts_per_twin: int | None = None
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], **options: Any) -> VectorSettings:
@@ -81,13 +83,14 @@ class VectorSettings:
     def each_twin(self) -> list[VectorSettings]:
         """Return the settings of each twin; of a model its own."""
         options = [replace(self.options, random_weights=seed) for seed in self.twins] or [self.options]
-        return [replace(self, twins=(), options=each) for each in options]
+        return [replace(self, twins=(), contexts_per_twin=None, options=each) for each in options]
 
     def as_plain(self) -> dict[str, Any]:
         """Return plain values for the metadata of the vectors, without what does not change them."""
         plain = asdict(self)
         del plain["layers"], plain["options"]["cards"], plain["options"]["kind"]
-        for values, names in ((plain["options"], ["random_weights"]), (plain, ["sentence_vector", "twins"])):
+        own = ["sentence_vector", "twins", "contexts_per_twin"]
+        for values, names in ((plain["options"], ["random_weights"]), (plain, own)):
             for name in names:
                 if values[name] in (None, ()):
                     del values[name]

@@ -47,7 +47,6 @@ from prasanga.embeddings.settings import (
     start_encoder,
 )
 from prasanga.embeddings.shards import StoredDtype, embedding_field, rounded, vectors_to_arrow
-from prasanga.methods import MOST_OF_A_TWIN
 
 if TYPE_CHECKING:
     from prasanga.embeddings.encoder import Encoder
@@ -156,7 +155,7 @@ def embed_shards(
     Raises:
         InputError: a segments file without these columns; all that the encoder refuses.
     """
-    asked = [_read_segments(shard.segments, settings.pooling, len(settings.twins)) for shard in shards]
+    asked = [_read_segments(shard.segments, settings) for shard in shards]
     found: list[list[pa.Table]] = [[] for _ in shards]
     counts: list[Counter[str]] = [Counter() for _ in shards]
     for number, source in enumerate(sources):
@@ -236,17 +235,17 @@ def fill(
     return Counter(reused=len(ids) - lacking, embedded=lacking, passes=encoder.passes - before)
 
 
-def deal(stimuli: Sequence[str], n_twins: int) -> NDArray[np.int32]:
+def deal(stimuli: Sequence[str], n_twins: int, most: int | None = None) -> NDArray[np.int32]:
     """Return which twin reads each of n segments, (n,): number 0 to `n_twins` - 1, or -1 for none.
 
     The segments of a stimulus are dealt in turn, in their order, which is the same for all lengths of a shared pool,
-    and that of the templates. So each twin has as many as the others, but for one; no more than `MOST_OF_A_TWIN`, and
+    and that of the templates. So each twin has as many as the others, but for one, and at most `most` if that is given;
     of a stimulus with fewer segments than twins the last ones have none.
     """
     turns: Counter[str] = Counter()
     numbers = np.full(len(stimuli), -1, dtype=np.int32)
     for place, stimulus in enumerate(stimuli):
-        if turns[stimulus] < n_twins * MOST_OF_A_TWIN:
+        if most is None or turns[stimulus] < n_twins * most:
             numbers[place] = turns[stimulus] % n_twins
         turns[stimulus] += 1
     return numbers
@@ -259,7 +258,7 @@ class _SegmentRows(NamedTuple):
     items: list[tuple[str, Item, int]]
 
 
-def _read_segments(path: str | Path, pooling: Pooling, n_twins: int) -> _SegmentRows:
+def _read_segments(path: str | Path, settings: VectorSettings) -> _SegmentRows:
     """Read a file of segments; of twins only the rows that they read, with the column `twin`.
 
     A segment's id is a digest of text and span, all that a vector depends on; the mean over the root depends on where
@@ -269,15 +268,15 @@ def _read_segments(path: str | Path, pooling: Pooling, n_twins: int) -> _Segment
     require_columns(str(path), pl.DataFrame(rows), _SEGMENT, remade_by("samples"))
     rows = rows.select(_SEGMENT)
     twins = np.zeros(rows.num_rows, dtype=np.int32)
-    if n_twins:
-        twins = deal(rows.column("stimulus").to_pylist(), n_twins)
+    if settings.twins:
+        twins = deal(rows.column("stimulus").to_pylist(), len(settings.twins), settings.contexts_per_twin)
         rows = rows.append_column(pa.field("twin", pa.int32(), nullable=False), pa.array(twins))
         rows, twins = rows.filter(pa.array(twins >= 0)), twins[twins >= 0]
     columns = (rows.column(name).to_pylist() for name in ("segment_id", "stimulus", "text", "start", "end"))
     items = []
     for name, stimulus, text, start, end, twin in zip(*columns, twins.tolist(), strict=True):
         root = root_end(start, end, stimulus)
-        if pooling.positions == "root":
+        if settings.pooling.positions == "root":
             name = hashlib.blake2b(f"{name} {root}".encode(), digest_size=16).hexdigest()
         items.append((name, Item(text, start, end, root), twin))
     return _SegmentRows(rows, items)

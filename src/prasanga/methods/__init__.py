@@ -141,9 +141,6 @@ FAMILY = tuple(method for method in METHODS if method.in_family)
 TWIN_ENDING = "-random"
 """What the name of a model's random-weight copies has after the model's."""
 
-MOST_OF_A_TWIN = 64
-"""Segments of a stimulus that a twin with random weights reads at most (docs/statistics.md has why)."""
-
 TABLES = {table.name: table for method in METHODS for table in method.tables}
 """All tables, by name."""
 

@@ -195,6 +195,13 @@ class StudyPlan:
         """Return the sets of sentence pairs, by name."""
         return dict(self.config["pairs"]["sets"])
 
+    def find_model(self, family: str) -> str:
+        """Return the path of a model; all languages of a study share the folder of a package."""
+        settings = self.config["models"][family]
+        if "package" in settings:
+            return f"{self.results.partition('/')[0]}/models/{settings['package']}"
+        return str(settings.get("path", f"{self.results}/models/{family}"))
+
     @property
     def normalization(self) -> str:
         """Return how texts of the study's language are normalized."""

@@ -105,11 +105,11 @@ class Files:
 
     def model(self, family: str) -> list[str]:
         """Return the files of a model on this machine; empty for a model of the hub."""
-        settings = self._config["models"][family]
+        settings, folder = self._config["models"][family], self._study.find_model(family)
         if "path" not in settings:
             # the last file says whether the others are unchanged
             origin = "training.json" if "train" in settings else "package.json"
-            return [f"{self._results}/models/{family}/{name}" for name in (*MODEL_FILES, origin)]
+            return [f"{folder}/{name}" for name in (*MODEL_FILES, origin)]
         return require_no_braces(sorted(str(path) for path in Path(settings["path"]).glob("*") if path.is_file()))
 
     def segments_read(self, bucket: str = "", **_: str) -> list[str]:
@@ -415,8 +415,7 @@ class Settings:
         """Return a model and how it is read. The number of GPUs does not change results."""
         settings = self._config["models"][family]
         options = {key: settings[key] for key in _MODEL_OPTIONS}
-        path = settings.get("path", f"{self._results}/models/{family}")
-        return {"model": path, "revision": settings["revision"], "options": options}
+        return {"model": self._study.find_model(family), "revision": settings["revision"], "options": options}
 
     def model_files(self, family: str) -> dict[str, list[int]]:
         """Return the current state of a model's files, which a user may replace."""
@@ -452,7 +451,12 @@ class Settings:
     # ---- vectors
 
     def embedding(self, model: str) -> Values:
-        """Return the parameters of the vectors of a model or twin."""
+        """Return the parameters of the vectors that a model or its twins give to words in contexts."""
+        most = {"contexts_per_twin": self._config["associations"]["contexts_per_twin"]}
+        return self._vectors(model) | (most if model in self._study.embedded.twins else {})
+
+    def _vectors(self, model: str) -> Values:
+        """Return the parameters of all vectors of a model or twin."""
         settings = self._study.embedded.every[model]
         own = {key: settings[key] for key in ("layer", "layers", "dtype", "pieces")}
         return {**self._weights(settings), **own, **self.select("embeddings: stored_dtype unknown")}
@@ -461,7 +465,7 @@ class Settings:
         """Return the parameters of a model's sentence vectors, with a job per layer."""
         settings = self._study.embedded.every[model]
         own = {"layers": [settings["layer"]], "sentence_vector": settings["sentence_vector"]}
-        return self.embedding(model) | own
+        return self._vectors(model) | own
 
     def static_reading(self, vectors: str) -> Values:
         """Return the parameters of the lookup of static vectors."""
