@@ -8,6 +8,7 @@ from pathlib import Path
 
 from snakemake.cli import get_argument_parser
 from snakemake.exceptions import IncompleteCheckpointException
+from snakemake.logging import logger
 
 # Shipped files are in the folder of the Snakefile, wherever it is included; the study is the working directory.
 INSTALLATION = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parent
@@ -104,18 +105,21 @@ elif not PART:
 
 
 onstart:
+    from prasanga.cli.running import EarlyEffects  # not while planning
+
     TO_WRITE.update(str(output) for job in workflow.dag.needrun_jobs() for output in job.output)
     if keep_vectors(TO_WRITE):
         readable(require_store)
     if not FROM_RESULTS:
         readable(begin_config, WRITTEN)
+    logger.addHandler(EarlyEffects(logger, PLACES, TO_WRITE))
 
 
 onsuccess:
     if not FROM_RESULTS and str(PAGE) in {str(output) for job in workflow.dag.jobs for output in job.output}:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
-    # the command says it itself
+    # the command does it itself
     if workflow.is_main_process and COMMAND not in os.environ and str(PAGE) in TO_WRITE:
-        from prasanga.report.summary import print_last_words  # the page's libraries: not while planning
+        from prasanga.cli.running import show_results
 
-        print_last_words(SUMMARY, PAGE)
+        show_results(Path())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import re
 import shutil
@@ -15,13 +16,13 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperArgument, TyperGroup
@@ -38,6 +39,9 @@ from prasanga.base.places import (
     store_beside,
 )
 
+if TYPE_CHECKING:
+    from prasanga.methods import Method
+
 # Each command imports its other needs itself, so that help is quick.
 
 STORE = "PRASANGA_STORE"
@@ -52,7 +56,9 @@ GROUPS = {
 _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
 
 _NOTES = Path(".snakemake")
-_N_EFFECTS = 4
+_N_EFFECTS = 9
+_OF_WORDS = ("effect_size", "ci_low", "ci_high", "p_association_holm")
+_OF_PAIRS = ("bias_percentage", "exact_low", "exact_high", "p_binomial_holm")
 _OUT_OF_MEMORY = (
     "killed, probably because memory ran out. Run fewer jobs at a time (`--cores 1`), or give them more (`mem_mb` of"
     " the rule in the profile). "
@@ -71,6 +77,8 @@ _WRONG = re.compile(
 )
 _JOB = re.compile(r"^    log: logs/(?:[a-z]{2,3}(?:-\w+)*/)?(\w+)/.*?^    reason: (.*?)$", re.MULTILINE | re.DOTALL)
 """Stage and reason of a job that Snakemake prints, of all languages; jobs without a log only collect."""
+_SEAT = re.compile(r"associations/seat/.+(?<!-random)(?<!\.words)(?<!\.templates)\.parquet")
+"""The estimates of a model, and not of its random copies."""
 _CODE = re.compile(r"'[\w.]+\.py [0-9a-f]+'")
 _REASONS = {
     "Params have changed": "setting changed",
@@ -211,21 +219,26 @@ def use_store(store: Path | None, study: Path) -> None:
 
 def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table as wide as the terminal, or separated by tabs if there is none."""
+    typer.echo(format_table(header, rows), nl=False)
+
+
+def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as wide as the terminal, or separated by tabs if there is none."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False)
     if not console.is_terminal:
-        for row in [header, *rows]:
-            typer.echo("\t".join(printable(cell).replace("\t", " ") for cell in row))
-        return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+        return "".join("\t".join(printable(cell).replace("\t", " ") for cell in row) + "\n" for row in [header, *rows])
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
     for name in header:
         table.add_column(name, overflow="fold")  # a path goes on in the next line
     for row in rows:
         table.add_row(*(Text(printable(cell)) for cell in row))  # brackets in names are no markup
-    console.print(table)
+    with console.capture() as captured:
+        console.print(table)
+    return str(captured.get())
 
 
 # ---- the command line of Snakemake
@@ -345,7 +358,7 @@ def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **
         )
         return FAILED
     if (folder / SUMMARY).is_file():
-        _show_results(folder)
+        show_results(folder)
     return status
 
 
@@ -477,40 +490,77 @@ class Watch:
         self._wrong = [] if fails else [*self._wrong, *_WRONG.findall(printed)][-_N_WRONG:]
 
 
-def _show_results(folder: Path) -> None:
-    """Show the largest effects with their intervals, and then what was left out and where the page is."""
+def show_results(folder: Path) -> None:
+    """Show the largest effects of each language and method, and then what was left out and where the page is."""
+    from prasanga.methods import FAMILY, PAIRS
     from prasanga.report.summary import print_last_words, read_summaries
 
     summary = folder / SUMMARY
-    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):  # print_last_words reports it
-        found = read_summaries(summary)
-        first = int(len(found) == 1)  # the column of languages is for several
-        rows = [[language, *row][first:] for language, each in found.items() for row in list_effects(each["methods"])]
-        if rows:
-            write_table(["language", "method", "category", "model", "effect", "95% interval"][first:], rows)
+    # the last words report a broken summary
+    with suppress(InputError, OSError, ValueError, LookupError, TypeError, AttributeError):
+        for part, found in read_summaries(summary).items():
+            for method in (*FAMILY, PAIRS):
+                if found["methods"][method.name]:
+                    table = f"results/{part}/{method.tables[0].path}.parquet"
+                    typer.echo(tabulate_effects(folder / table, method, part or found["language"]))
     print_last_words(summary, folder / PAGE)
 
 
-def list_effects(methods: Mapping[str, Any]) -> list[list[str]]:
-    """Return the largest effects of each method and all bias percentages, with the intervals that the page has.
+def tabulate_effects(file: Path, method: Method, language: str) -> str:
+    """Return the largest effects in a table of estimates, or the percentages of all pairs, as text.
 
-    Args:
-        methods: `methods` of a summary.
+    Columns of p and of findings are left out until p is corrected over all methods.
     """
-    from prasanga.report.grid import is_primary
+    from prasanga.base.io import read_frame
+    from prasanga.methods import PAIRS
+    from prasanga.pairs.preferences import OVERALL
+    from prasanga.report import grid
+    from prasanga.report.sheet import probability
 
-    rows = []
-    for name, method in methods.items():
-        every = filter(is_primary, (method or {}).get("estimates", ()))
-        estimates = [each for each in every if each["effect_size"] is not None]
-        for each in sorted(estimates, key=lambda each: -abs(each["effect_size"]))[:_N_EFFECTS]:
-            interval = "" if each["ci_low"] is None else f"{each['ci_low']:+.2f} to {each['ci_high']:+.2f}"
-            rows.append([name, each["category"], each["model"], f"{each['effect_size']:+.2f}", interval])
-    for each in (methods["pairs"] or {"overall": ()})["overall"]:
-        if each["bias_percentage"] is not None:
-            interval = "" if each["exact_low"] is None else f"{each['exact_low']:.1f}% to {each['exact_high']:.1f}%"
-            rows.append(["pairs", each["set"], each["model"], f"{each['bias_percentage']:.1f}%", interval])
-    return rows
+    rows, is_pairs = read_frame(file), method == PAIRS
+    effect, low, high, p = _OF_PAIRS if is_pairs else _OF_WORDS
+    rows = (rows.filter(bias_type=OVERALL) if is_pairs else grid.select_primary(rows)).drop_nulls(effect)
+    write, models = ("{:.1f}%" if is_pairs else "{:+.2f}").format, rows["model"].unique()
+    head, cells = f"{method.label}, {grid.name_of_language(language)}", list[list[str]]()
+    head += f", {models[0]}" if len(models) == 1 else ""
+    head += f": the largest {_N_EFFECTS} of {rows.height}" if rows.height > _N_EFFECTS else ""
+    for row in rows.sort(rows[effect].abs(), descending=True).head(_N_EFFECTS).rows(named=True):
+        named = row["set"] if is_pairs else "{} {}, {}".format(*grid.category_of(row))
+        named += f", {row['model']}" if len(models) > 1 else ""
+        tested = [probability(row[p]), "yes" if row["is_found"] else "no"] if p in row else []
+        cells.append([named, write(row[effect]), grid.write_interval(row[low], row[high], write), *tested])
+    tests = ["Holm p", "found"] if p in rows.columns else []
+    header = [head, effect.removesuffix("_size").replace("_", " "), "95% interval", *tests]
+    return format_table(header, cells) if cells else ""
+
+
+class EarlyEffects(logging.Handler):
+    """Logs the effects of SEAT once a job has written them, long before p is corrected and the run ends."""
+
+    def __init__(self, logger: logging.Logger, places: Mapping[str, str], outputs: Iterable[str]) -> None:
+        """Wait for tables; each message of Snakemake is an occasion to look.
+
+        Args:
+            logger: of Snakemake, which this handler is added to.
+            places: the folder of results of each language.
+            outputs: the files that this run writes.
+        """
+        super().__init__()
+        self._logger, self._began = logger, time.time()
+        self._waiting = {
+            Path(path): language
+            for path in outputs
+            for language, place in places.items()
+            if _SEAT.fullmatch(path.removeprefix(f"{place}/"))
+        }
+
+    def emit(self, _: logging.LogRecord) -> None:
+        """Show the tables that are new."""
+        from prasanga.methods import SEAT
+
+        for path in [path for path in self._waiting if path.is_file() and path.stat().st_mtime >= self._began]:
+            said = tabulate_effects(path, SEAT, self._waiting.pop(path))
+            self._logger.info(f"First results; p, corrected for all tests, comes with the last ones.\n{said}")
 
 
 @contextmanager

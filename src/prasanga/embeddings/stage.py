@@ -38,7 +38,7 @@ from prasanga.base.io import (
 )
 from prasanga.base.logs import progress
 from prasanga.base.results import describe
-from prasanga.embeddings.pooling import ON_A_CPU, ON_A_GPU, Inputs, Pooling, Unknown, plan_parts, read_ahead, root_end
+from prasanga.embeddings.pooling import ON_A_CPU, ON_A_GPU, Inputs, Unknown, plan_parts, read_ahead, root_end
 from prasanga.embeddings.settings import (
     VectorSettings,
     open_stores,

@@ -346,7 +346,9 @@ def count_texts(study: StudyPlan, targets: Sequence[str] = ()) -> Iterator[str]:
         n_layers = sum(each["family"] == family for each in study.embedded.models.values())
         is_scored = family in study.scored.models
         n_copies = settings.get("random_twins", config["associations"]["random_twins"]) if n_layers or is_scored else 0
-        share = min(1, n_copies * config["associations"]["contexts_per_twin"] / most)  # of the contexts that the model reads
+        share = min(
+            1, n_copies * config["associations"]["contexts_per_twin"] / most
+        )  # of the contexts that the model reads
         n_texts = round(n_contexts * (1 + share)) + n_sentences * (1 + (n_copies > 0)) if n_layers else 0
         said = f"Model {family}: at most {n_texts:,} texts and {n_pairs * is_scored * (1 + n_copies):,} pairs"
         said += f", with its {n_copies} random copies" if n_copies else ""
