@@ -90,6 +90,7 @@ if STUDY.computed and STUDY.asks_for(SEAT):
             "<logs>/embeddings/{model}/templates.log",
         wildcard_constraints:
             model=name_in(STUDY.embedded.jobs),
+        priority: 100
         threads: EMBEDDER.threads
         resources:
             **EMBEDDER.resources,

@@ -16,6 +16,7 @@ if STUDY.words.lexicon.forms:
             for_spreadsheets="<results>/lexicon/forms.tsv",
         log:
             "<logs>/lexicon/forms.log",
+        priority: 100
         params:
             version={"SENTENCES_VERSION": SENTENCES_VERSION},
             lexicon={**STUDY.words.source, "forms": STUDY.words.lexicon.forms},
@@ -46,6 +47,7 @@ if STUDY.words.lexicon.forms:
                 "<results>/samples/templates.parquet",
             log:
                 "<logs>/samples/templates.log",
+            priority: 100
             params:
                 version={"SENTENCES_VERSION": SENTENCES_VERSION},
                 filling=SETTINGS.templates(),

