@@ -36,8 +36,9 @@ envvars:
 
 from prasanga.base.io import digest_of
 from prasanga.base.logs import COMMAND, LINKED, collect_seldom
-from prasanga.base.places import PAGE, SUMMARY, link_installation, link_store, place, require_own_folders, require_store
+from prasanga.base.places import PAGE, link_installation, link_store, place, require_own_folders, require_store
 from prasanga.base.places import count_gpus, require_utf8
+from prasanga.cli.running import EarlyEffects, show_results
 from prasanga.config import complete, config_of, read_config, split_languages
 from prasanga.embeddings.settings import VECTORS_VERSION
 from prasanga.lexicon.templates import template_files
@@ -105,8 +106,6 @@ elif not PART:
 
 
 onstart:
-    from prasanga.cli.running import EarlyEffects  # not while planning
-
     TO_WRITE.update(str(output) for job in workflow.dag.needrun_jobs() for output in job.output)
     if keep_vectors(TO_WRITE):
         readable(require_store)
@@ -120,6 +119,4 @@ onsuccess:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
     # the command does it itself
     if workflow.is_main_process and COMMAND not in os.environ and str(PAGE) in TO_WRITE:
-        from prasanga.cli.running import show_results
-
         show_results(Path())

@@ -33,7 +33,10 @@ for language, prefix in PARTS.items():
         config:
             STUDIES[language]
 
-    use rule * from language as prefix*
+    use rule * from language exclude fetch_model as prefix*
+
+
+use rule fetch_model from language
 
 
 # By the path of a table over all languages, the table of each.

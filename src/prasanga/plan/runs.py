@@ -23,7 +23,7 @@ from prasanga.base.io import write_text
 from prasanga.base.logs import said_of_failure
 from prasanga.base.places import NAMED, SUMMARY, named
 from prasanga.base.results import fingerprints, read_record
-from prasanga.config import read_config
+from prasanga.config import complete, read_config
 from prasanga.embeddings.shards import shard_paths
 from prasanga.lexicon.model import stimuli_of
 from prasanga.methods import FAMILY
@@ -174,7 +174,8 @@ def _keep(head: str, config: Mapping[str, Any]) -> None:
 
 def _name_differing(made: Mapping[str, Any], config: Mapping[str, Any]) -> str:
     """Return the settings for numbers that differ, with both values; may be empty."""
-    there, here = _select_deciding(made), _select_deciding(config)
+    # results of an earlier version lack its newer keys, whose defaults are what it did
+    there, here = _select_deciding(complete(made) if made else made), _select_deciding(config)
     keys = [key for key in there | here if there.get(key) != here.get(key)] if made else []
     shown = [f"{key} ({_shorten(there.get(key))} there, {_shorten(here.get(key))} here)" for key in keys[:3]]
     return ", ".join(shown) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
