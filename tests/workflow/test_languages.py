@@ -51,6 +51,7 @@ def run(folder: Path, config: dict[str, Any], *arguments: str) -> Path:
     (folder / "study.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
     done = run_prasanga(folder, "run", "--cores", "2", *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
+    (folder / "said.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
     return folder / "results"
 
 
@@ -83,3 +84,29 @@ def test_a_study_of_several_languages_is_a_study_of_each(config: dict[str, Any],
     assert redrawn.returncode == 0, redrawn.stderr
     compared = run_prasanga(several.parent, "compare", str(several.parent))
     assert compared.returncode == 0, compared.stderr
+
+
+def test_the_demo_measures_three_languages_and_says_so(
+    config: dict[str, Any], project_root: Path, tmp_path: Path
+) -> None:
+    demo = yaml.safe_load((project_root / "config.yaml").read_text(encoding="utf-8"))
+    for model in demo["models"].values():
+        del model["package"]
+        model["path"] = config["models"]["tiny"]["path"]
+    demo["pairs"]["unknown"] = "keep"
+    demo |= {name: config[name] for name in ("embeddings", "calibration", "report")}
+    results = run(tmp_path / "demo", demo)
+    seat, ceat = (pl.read_parquet(results / f"associations/{name}.parquet") for name in ("seat", "ceat"))
+    nine = [f"C{number}" for number in range(1, 10)]
+    assert seat.select("language", "category").rows() == [(name, each) for name in demo["languages"] for each in nine]
+    assert {*ceat["language"]} == {"bn"}
+    assert {*ceat["category"]} == {"C1", "C2", "C6"}
+    assert {*ceat["segment_length"]} == {"mean", "9", "25", "75"}
+    percentages = pl.read_parquet(results / "likelihoods/bias_percentages.parquet").filter(bias_type="all")
+    assert percentages.select("language", "model", "n_pairs").rows() == [("en", "smollm2", 52)]
+    said = (tmp_path / "demo/said.txt").read_text(encoding="utf-8")
+    heads = [f"SEAT, {name}, e5-small\teffect\t95% interval" for name in ("Bangla", "English", "Hindi")]
+    assert sum(said.count(f"{head}\n") for head in heads) == 3, "without p, as soon as it is measured"
+    assert all(said.count(f"{head}\tHolm p\tfound\n") == 1 for head in heads)
+    assert "Sentence pairs, English, smollm2\tbias percentage" in said
+    assert said.count("Left out: nothing.") == 3
