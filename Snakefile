@@ -24,6 +24,11 @@ rule all:
         lambda wildcards: [*REPORT, *TABLES_OF_STUDY],
 
 
+if not PART:
+
+    include: "rules/packages.smk"
+
+
 if len(STUDIES) > 1:
 
     include: "rules/languages.smk"

@@ -48,11 +48,10 @@ from prasanga.models.packaged import CHECKS_VERSION, PACKAGED
 from prasanga.pairs.reading import PAIRS_VERSION
 from prasanga.plan import StudyPlan, files_of_sentences, list_word_files, local_paths, plan_candidates
 from prasanga.plan.jobs import AUDIT, LISTS, MODEL_FILES, SEGMENTS, SENTENCES, SUPPLEMENT, Files, Settings, list_paths
-from prasanga.plan.runs import Checkpoints, asks_only_for, attach_fingerprints, begin_config
-from prasanga.plan.runs import call_readably, count_texts, finish_config, keep_vectors
-from prasanga.plan.runs import list_unnoticed_changes, machine_for, name_in, name_unreachable, read_arguments
-from prasanga.plan.runs import require_cached, require_config_of_results, require_inputs, require_results
-from prasanga.plan.runs import tabulate_shifts, vectors_at_hand
+from prasanga.plan.runs import Checkpoints, asks_only_for, attach_fingerprints, begin_config, call_readably, count_texts
+from prasanga.plan.runs import finish_config, keep_vectors, list_unnoticed_changes, machine_for, name_in
+from prasanga.plan.runs import name_unreachable, read_arguments, require_cached, require_config_of_results
+from prasanga.plan.runs import require_inputs, require_results, tabulate_shifts, vectors_at_hand
 from prasanga.sentences.files import SENTENCES_VERSION
 from prasanga.static import STATIC_VERSION
 from prasanga_construction.planning import is_asked_for
@@ -117,6 +116,7 @@ onstart:
 onsuccess:
     if not FROM_RESULTS and str(PAGE) in {str(output) for job in workflow.dag.jobs for output in job.output}:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
-    # the command does it itself
-    if workflow.is_main_process and COMMAND not in os.environ and str(PAGE) in TO_WRITE:
+    if (
+        workflow.is_main_process and COMMAND not in os.environ and str(PAGE) in TO_WRITE
+    ):  # the command does it itself
         show_results(Path())

@@ -33,10 +33,7 @@ for language, prefix in PARTS.items():
         config:
             STUDIES[language]
 
-    use rule * from language exclude fetch_model as prefix*
-
-
-use rule fetch_model from language
+    use rule * from language as prefix*
 
 
 # By the path of a table over all languages, the table of each.

