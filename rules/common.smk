@@ -116,7 +116,6 @@ onstart:
 onsuccess:
     if not FROM_RESULTS and str(PAGE) in {str(output) for job in workflow.dag.jobs for output in job.output}:
         readable(finish_config)  # the page rests on all tables, and none is older than it should be
-    if (
-        workflow.is_main_process and COMMAND not in os.environ and str(PAGE) in TO_WRITE
-    ):  # the command does it itself
+    # the command does it itself
+    if workflow.is_main_process and COMMAND not in os.environ and str(PAGE) in TO_WRITE:
         show_results(Path())

@@ -9,6 +9,7 @@ and write tables run here. On one machine nothing is grouped.
 """
 
 HERE = (
+    # reads and lists
     *("compile_forms", "compile_categories", "fill_templates", "read_pairs", "list_embeddings"),
     # gathers and draws: the report of the papers' whole grid is a quarter of a minute
     *("gather_estimates", "gather_structures", "measure_bias_percentages"),
