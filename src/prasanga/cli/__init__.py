@@ -124,9 +124,7 @@ def plan(study: StudyFile = None, directory: Folder = None) -> None:
 
 @app.command()
 def demo(
-    directory: Annotated[Path, typer.Option("--directory", "-d", metavar="FOLDER", help="The demo's folder.")] = Path(
-        "prasanga-demo"
-    ),
+    directory: Annotated[Path, typer.Option("--directory", "-d", help="The demo's folder.")] = Path("prasanga-demo"),
     cores: Cores = "all",
     verbose: Verbose = False,
 ) -> None:
@@ -152,10 +150,9 @@ def demo(
 @app.command()
 def reproduce(
     context: typer.Context,
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="sadhu2024 or sahoo2024.")],
+    paper: Annotated[str, typer.Argument(help="sadhu2024 or sahoo2024.")],
     directory: Annotated[
-        Path | None,
-        typer.Option("--directory", "-d", metavar="FOLDER", help="The new folder; by default reproduce-PAPER."),
+        Path | None, typer.Option("--directory", "-d", help="The new folder; by default reproduce-PAPER.")
     ] = None,
     keep_going: Annotated[bool, typer.Option("--keep-going", "-k", help="Go on if something is missing.")] = False,
     cores: Cores = "all",
@@ -394,12 +391,10 @@ def config(
 
 @app.command()
 def compare(
-    studies: Annotated[
-        list[Path], typer.Argument(metavar="STUDY", help="Folders of studies, study.yaml or summary.json files.")
-    ],
-    directory: Annotated[
-        Path, typer.Option("--directory", "-d", metavar="FOLDER", help="The folder of the comparison.")
-    ] = Path("comparison"),
+    studies: Annotated[list[Path], typer.Argument(help="Folders of studies, study.yaml or summary.json files.")],
+    directory: Annotated[Path, typer.Option("--directory", "-d", help="The folder of the comparison.")] = Path(
+        "comparison"
+    ),
 ) -> None:
     """Compare your studies, or other people's: a page and a CSV with ranks and their intervals.
 
@@ -433,9 +428,7 @@ _store = typer.Typer(
 app.add_typer(_store, name="store")
 StoreFolder = Annotated[
     Path | None,
-    typer.Option(
-        "--directory", "-d", envvar=STORE, metavar="FOLDER", help="A study or a store; by default this folder."
-    ),
+    typer.Option("--directory", "-d", envvar=STORE, help="A study or a store; by default this folder."),
 ]
 
 
@@ -455,9 +448,7 @@ def list_(directory: StoreFolder = None) -> None:
 @_store.command()
 def prune(
     directory: StoreFolder = None,
-    days: Annotated[
-        float, typer.Option(min=0, metavar="NUMBER", help="Keep what got an addition in so many days.")
-    ] = 90,
+    days: Annotated[float, typer.Option(min=0, help="Keep what got an addition in so many days.")] = 90,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
 ) -> None:
     """Delete vectors without a recent addition. Results stay; a later run computes vectors again if it needs them.
@@ -495,14 +486,12 @@ def _show_kept(kept: Sequence[Kept]) -> None:
 
 @app.command()
 def init(
-    directory: Annotated[
-        Path, typer.Option("--directory", "-d", metavar="FOLDER", help="The new study's folder.")
-    ] = Path(),
-    language: Annotated[str | None, typer.Option(metavar="LANGUAGE", help="bn, hi or en.")] = None,
+    directory: Annotated[Path, typer.Option("--directory", "-d", help="The new study's folder.")] = Path(),
+    language: Annotated[str | None, typer.Option(help="bn, hi or en.")] = None,
     model: Annotated[
-        list[str] | None, typer.Option(metavar="MODEL", help="A folder, or a name on the hub. Repeat it for several.")
+        list[str] | None, typer.Option(help="A folder, or a name on the hub. Repeat it for several.")
     ] = None,
-    corpus: Annotated[str | None, typer.Option(metavar="TEXTS", help="A file, a folder or a pattern.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="A file, a folder or a pattern.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing study.yaml.")] = False,
 ) -> None:
     """Write a study.yaml. Asks for anything you leave out.
@@ -532,24 +521,15 @@ def init(
 
 @app.command()
 def measure(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="A folder, a name on the hub, or multilingual-e5-small.")
-    ],
-    language: Annotated[str, typer.Option(metavar="LANGUAGE", help="Of the words: bn, hi or en.")] = "bn",
-    corpus: Annotated[
-        str | None, typer.Option(metavar="TEXTS", help="Texts for CEAT: a file, a folder or a pattern.")
-    ] = None,
-    pairs: Annotated[str | None, typer.Option(metavar="FILE", help="Sentence pairs, or a shipped set: demo.")] = None,
-    categories: Annotated[str | None, typer.Option(metavar="NAMES", help="Such as C1,C2; by default C1 to C9.")] = None,
-    lengths: Annotated[
-        str | None, typer.Option(metavar="NUMBERS", help="Words per segment for CEAT, such as 9,25.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, metavar="NUMBER", help="Contexts per word for CEAT; by default 1200.")
-    ] = None,
+    model: Annotated[str, typer.Argument(help="A folder, a name on the hub, or multilingual-e5-small.")],
+    language: Annotated[str, typer.Option(help="Of the words: bn, hi or en.")] = "bn",
+    corpus: Annotated[str | None, typer.Option(help="Texts for CEAT: a file, a folder or a pattern.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="Sentence pairs, or a shipped set: demo.")] = None,
+    categories: Annotated[str | None, typer.Option(help="Such as C1,C2; by default C1 to C9.")] = None,
+    lengths: Annotated[str | None, typer.Option(help="Words per segment for CEAT, such as 9,25.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Contexts per word for CEAT; by default 1200.")] = None,
     directory: Annotated[
-        Path | None,
-        typer.Option("--directory", "-d", metavar="FOLDER", help="The study's folder; by default MODEL-LANGUAGE."),
+        Path | None, typer.Option("--directory", "-d", help="The study's folder; by default MODEL-LANGUAGE.")
     ] = None,
     cores: Cores = "all",
     gpus: Gpus = None,

@@ -53,6 +53,12 @@ GROUPS = {
     "Look up": "config models store",
 }
 """The commands of each group in the help."""
+_METAVARIABLES = {
+    **dict.fromkeys(("directory", "store"), "FOLDER"),
+    **dict.fromkeys(("cores", "gpus", "limit", "days"), "NUMBER"),
+    **{"studies": "STUDY", "corpus": "TEXTS", "pairs": "FILE", "categories": "NAMES", "lengths": "NUMBERS"},
+}
+"""The metavariables of parameters, unless they are the parameter's name."""
 _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
 
 _NOTES = Path(".snakemake")
@@ -159,10 +165,11 @@ app = typer.Typer(
 
 
 def _show_plainly(parameters: list[Any]) -> list[Any]:
-    """Give flags no type, and arguments only their metavariables."""
+    """Give all parameters metavariables, in capitals, and no types."""
     for each in parameters:
+        each.metavar = each.metavar or _METAVARIABLES.get(each.name, each.name.upper())
         if isinstance(each, TyperArgument):
-            shown = f"{each.metavar}..." if each.nargs != 1 else str(each.metavar)
+            shown = f"{each.metavar}..." if each.nargs != 1 else each.metavar
             usage = [shown if each.required else f"[{shown}]"]
             vars(each).update(display_type_rich=lambda **_: None, get_usage_pieces=lambda _, usage=usage: usage)
         elif each.is_flag:
@@ -178,24 +185,17 @@ def _require_cores(said: str) -> str:
 
 StudyFile = Annotated[
     Path | None,
-    typer.Argument(metavar="STUDY", help="A folder with study.yaml, or a config file; by default this folder."),
+    typer.Argument(help="A folder with study.yaml, or a config file; by default this folder."),
 ]
-Folder = Annotated[
-    Path | None, typer.Option("--directory", "-d", metavar="FOLDER", help="The study's folder, if STUDY is a file.")
-]
-Cores = Annotated[
-    str, typer.Option(metavar="NUMBER", help="CPU cores to use: a number, or all.", callback=_require_cores)
-]
-Gpus = Annotated[int | None, typer.Option(metavar="NUMBER", help="GPUs to use; by default all.")]
-Profile = Annotated[
-    str | None, typer.Option(metavar="PROFILE", help="Where jobs run: slurm, workstation, ..., or a folder.")
-]
+Folder = Annotated[Path | None, typer.Option("--directory", "-d", help="The study's folder, if STUDY is a file.")]
+Cores = Annotated[str, typer.Option(help="CPU cores to use: a number, or all.", callback=_require_cores)]
+Gpus = Annotated[int | None, typer.Option(help="GPUs to use; by default all.")]
+Profile = Annotated[str | None, typer.Option(help="Where jobs run: slurm, workstation, ..., or a folder.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show everything that Snakemake prints.")]
 Store = Annotated[
     Path | None,
     typer.Option(
         envvar=STORE,
-        metavar="FOLDER",
         help="Vectors and scores that studies share; by default .prasanga-store next to the study.",
     ),
 ]
