@@ -154,17 +154,22 @@ def command_page() -> str:
 def _commands(group: TyperGroup, program: str, level: str) -> Iterator[str]:
     for name, command in sorted(group.commands.items()):
         if isinstance(command, TyperGroup):
-            yield f"{level} `{program} {name}`\n\n{_line(command.help)}\n"
+            yield f"{level} `{program} {name}`\n\n{_help(command)}\n"
             yield from _commands(command, f"{program} {name}", f"{level}#")
         elif isinstance(command, TyperCommand) and not command.hidden:
             arguments = [_argument(each) for each in command.params if isinstance(each, TyperArgument)]
-            yield f"{level} `{' '.join([program, name, *arguments])}`\n\n{_line(command.help)}\n"
+            yield f"{level} `{' '.join([program, name, *arguments])}`\n\n{_help(command)}\n"
             rows = [_row(each) for each in command.params if not each.hidden]
             yield from ("| | | default |", "| --- | --- | --- |", *rows, "") if rows else ()
 
 
+def _help(command: TyperCommand | TyperGroup) -> str:
+    said, _, examples = (command.help or "").partition("\n\nExamples:\n")
+    return "\n\n".join([_line(said), "\n".join(f"    {line.strip()}" for line in examples.splitlines())]).strip()
+
+
 def _argument(argument: TyperArgument) -> str:
-    name = (argument.metavar or argument.name or "").strip("{}[]").upper()
+    name = f"{argument.metavar or argument.name.upper()}{'...' if argument.nargs != 1 else ''}"
     return name if argument.required else f"[{name}]"
 
 

@@ -391,7 +391,9 @@ def config(
 
 @app.command()
 def compare(
-    studies: Annotated[list[Path], typer.Argument(help="Folders of studies, study.yaml or summary.json files.")],
+    studies: Annotated[
+        list[Path], typer.Argument(metavar="STUDY", help="Folders of studies, study.yaml or summary.json files.")
+    ],
     directory: Annotated[Path, typer.Option("--directory", "-d", help="The folder of the comparison.")] = Path(
         "comparison"
     ),

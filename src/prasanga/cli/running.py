@@ -56,7 +56,7 @@ GROUPS = {
 _METAVARIABLES = {
     **dict.fromkeys(("directory", "store"), "FOLDER"),
     **dict.fromkeys(("cores", "gpus", "limit", "days"), "NUMBER"),
-    **{"studies": "STUDY", "corpus": "TEXTS", "pairs": "FILE", "categories": "NAMES", "lengths": "NUMBERS"},
+    **{"corpus": "TEXTS", "pairs": "FILE", "categories": "NAMES", "lengths": "NUMBERS"},
 }
 """The metavariables of parameters, unless they are the parameter's name."""
 _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
