@@ -140,10 +140,8 @@ def require_other_words(targets: Mapping[str, Iterable[Any]], attributes: Mappin
         shared = {key: i for i, vector in enumerate(of_attributes) if (key := _digits(vector)) in places}
         if len(shared) > 1:
             key, i = next(iter(shared.items()))
-            raise InputError(
-                f"{other}: word {i} has the vector of word {places[key]} of {name}, one of {len(shared)} in both."
-                " Leave these words out of one set."
-            )
+            fault = f"{other}: word {i} has the vector of word {places[key]} of {name}, one of {len(shared)} in both"
+            raise InputError(f"{fault}. Leave these words out of one set.")
 
 
 def _digits(vector: npt.ArrayLike) -> tuple[tuple[int, ...], bytes]:

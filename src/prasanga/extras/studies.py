@@ -122,19 +122,15 @@ def read_summary(file: Path) -> dict[str, Any]:
         summary = json.loads(file.read_bytes())
         json.dumps(summary, allow_nan=False, ensure_ascii=False).encode()  # no NaN, no half of a character
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"{file}: not a readable summary of a study ({reason(error)}). Name a study's folder or its summary.json;"
-            " `prasanga figures` makes it."
-        ) from None
+        fault = f"{file}: not a readable summary of a study ({reason(error)})"
+        raise InputError(f"{fault}. Name a study's folder or its summary.json; `prasanga figures` makes it.") from None
     program = summary.get("program") if isinstance(summary, dict) else None
     if not isinstance(program, dict) or program.get("name") != "prasanga":
         raise InputError(f"{file}: not a summary of a study. Name a study's folder, or its summary.json.")
     layout, version = summary.get("schema"), program.get("version")
     if layout != SCHEMA:
-        raise InputError(
-            f"{file}: layout {layout!r} of prasanga {version}, but this version reads {SCHEMA}. Make it again with"
-            " `prasanga figures`."
-        )
+        fault = f"{file}: layout {layout!r} of prasanga {version}, but this version reads {SCHEMA}"
+        raise InputError(f"{fault}. Make it again with `prasanga figures`.")
     schema = json.loads((installation() / "workflow/schemas/summary.schema.json").read_text("utf-8"), object_hook=_open)
     problem = next(Draft202012Validator(schema).iter_errors(summary), None)
     if problem is not None:

@@ -129,10 +129,8 @@ def read_trait_sentences(settings: Mapping[str, Any], lexicon: Lexicon) -> pl.Da
     for trait in (trait for _, traits in lists.values() for trait in traits):
         first = earlier.setdefault((trait.polarity, trait.word), trait)
         if first is not trait:
-            raise InputError(
-                f"{trait.place}: the {trait.polarity} trait {trait.word} is also at {first.place}. Delete one, or name"
-                " one list only under `log_probability.traits`."
-            )
+            fault = f"{trait.place}: the {trait.polarity} trait {trait.word} is also at {first.place}"
+            raise InputError(f"{fault}. Delete one, or name one list only under `log_probability.traits`.")
         for name, shared in structures.items():
             written = trait.sentences.get(name, shared), WRITTEN, True
             template, *source = drawn.get((name, trait.word), written)
@@ -277,16 +275,12 @@ def _read_authors_traits(path: Path, normalization: str | None) -> Iterator[Trai
     """Yield the traits of a CSV of the authors, with all sentences unchanged, and lists of oddities."""
     polarity = next((name for name in POLARITIES if name in path.stem.lower()), None)
     if polarity is None:
-        raise InputError(
-            f"{path}: neither its name nor its text says positive or negative. Rename it, for example to"
-            " positive_traits_bn.csv."
-        )
+        fault = f"{path}: neither its name nor its text says positive or negative"
+        raise InputError(f"{fault}. Rename it, for example to positive_traits_bn.csv.")
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""), restval="")
     if missing := [name for name in _COLUMNS if name not in (reader.fieldnames or ())]:
-        raise InputError(
-            f"{path} lacks columns {', '.join(missing)}; it has {', '.join(reader.fieldnames or ()) or 'none'}. Give"
-            " a list of traits in YAML, or a CSV with the columns of Sadhu et al. (2024)."
-        )
+        fault = f"{path} lacks columns {', '.join(missing)}; it has {', '.join(reader.fieldnames or ()) or 'none'}"
+        raise InputError(f"{fault}. Give a list of traits in YAML, or a CSV with the columns of Sadhu et al. (2024).")
     spelling, number = spelling_of(LANGUAGE, normalization), 0
     for number, row in enumerate(reader, start=1):
         word, place = spelling(row["Trait"]).strip(), f"{path}, line {reader.line_num}"

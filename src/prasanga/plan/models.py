@@ -144,10 +144,8 @@ def _add_twins(models: Models, config: Mapping[str, Any], *, are_joined: bool) -
     for model, settings in models.items():
         name, number = f"{model}{TWIN_ENDING}", settings.get("random_twins", config["associations"]["random_twins"])
         if number and name in taken:
-            raise InputError(
-                f"the random twins of {model!r} would be called {name!r}, like another model. Rename one of them,"
-                " or write associations: {random_twins: 0}."
-            )
+            fault = f"the random twins of {model!r} would be called {name!r}, like another model"
+            raise InputError(f"{fault}. Rename one of them, or write associations: {{random_twins: 0}}.")
         if number:
             names = ("models", "random weights", settings["family"])
             # halved, they fit into every column and file
