@@ -14,7 +14,9 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PAGE ?=
 
-.PHONY: demo screenshots test test-long system check suite studies units site benchmarks simulations gpu docs lock clean
+DEMO ?= prasanga-demo
+
+.PHONY: demo pictures screenshots test test-long system check suite studies units site benchmarks simulations gpu docs lock clean
 
 demo: $(VENV)/.installed
 	$(BIN)/prasanga demo --cores $(CORES)
@@ -122,6 +124,10 @@ gpu: $(VENV)/.developed
 # The schema that editors check a config with. The site gets its pages from the code when it is built.
 docs: $(VENV)/.developed
 	$(BIN)/python docs/generated_pages.py
+
+# The pictures of the docs, drawn from a finished demo: make pictures DEMO=prasanga-demo.
+pictures: $(VENV)/.developed system
+	$(BIN)/python docs/pictures.py $(DEMO)
 
 # All pages as a site that opens from disk: site/index.html.
 site: $(VENV)/.developed

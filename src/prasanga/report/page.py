@@ -27,7 +27,7 @@ from prasanga.report import comparison, findings, grid, method_views, paper_tabl
 from prasanga.report.figures import COLUMN, figure_named, shown_in
 from prasanga.report.first_screen import Part, Screen, fill_first_screen
 from prasanga.report.section import Section, View, fill_section, fold, fold_table, prose
-from prasanga.report.sheet import MISSING, html, list_template, select_columns, show_table, show_value, write_notes
+from prasanga.report.sheet import html, list_template, show_table, show_value, write_notes
 from prasanga.report.study import Results, describe_categories, without_places
 
 
@@ -150,16 +150,13 @@ def fill_layouts(config: Mapping[str, Any], results: Results) -> Section | None:
 
 
 def _paper_table(table: paper_tables.PaperTable, title: str, about: str, results: Results) -> Section:
-    """Return a table as a part of the page, without the columns of which the study has no number."""
-    sheet = table.sheet
-    there = [n for n in range(len(sheet.columns)) if any(row.cells[n].text != MISSING for row in sheet.rows)]
-    n_empty = len(sheet.columns) - len(there)
+    """Return a table as a part of the page."""
     return fold(
         title,
         about,
         id=table.name,
-        sheets=[replace(select_columns(sheet, there), caption=table.caption, look="paper-table")],
-        notes=[*table.notes, *([prose("empty_columns", n=n_empty)] if n_empty else [])],
+        sheets=[replace(table.sheet, caption=table.caption, look="paper-table")],
+        notes=table.notes,
         files=_list_files(f"tables/{table.name}", paper_tables.ENDINGS, results),
         files_text=f"{title} as",
         is_open=table.name == OPEN,
