@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
+import pty
+import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +34,8 @@ COLUMNS = 100
 MOST = 1000
 """Height of a picture of a part of a page, at most."""
 
-CHANGED = "\nassociations: {n_samples: 2000}\n"
-"""What a copy of the demo has at the end of its config."""
+CHANGED = ("n_samples: 1000", "n_samples: 2000")
+"""What is different in the config of a copy of the demo."""
 
 TERMINAL = """<body style="margin:0; background:#16191d">
 <pre id="t" style="display:inline-block; margin:0; padding:18px 22px; color:#e6e8ea; font:15px/1.35 'DejaVu Sans Mono'">
@@ -54,7 +60,7 @@ def draw(about: dict[str, Any], demo: Path, browser: Browser) -> Image.Image:
         reduced_motion="reduce",
     )
     if "command" in about:
-        page.set_content(TERMINAL.format(code=as_html(about["command"], demo)))
+        page.set_content(TERMINAL.format(code=as_html(about["command"], about, demo)))
         return picture_of(page.locator("#t").screenshot())
     file, _, address = about["page"].partition("#")
     page.goto(f"{(results / file).resolve().as_uri()}#{address}")
@@ -71,7 +77,7 @@ def picture_of(content: bytes) -> Image.Image:
     return Image.open(io.BytesIO(content))
 
 
-def as_html(command: str, demo: Path) -> str:
+def as_html(command: str, about: dict[str, Any], demo: Path) -> str:
     """Run a command, and return what a terminal shows of it as HTML."""
     with tempfile.TemporaryDirectory() as folder:
         changed = Path(folder) / "prasanga-demo"
@@ -79,21 +85,32 @@ def as_html(command: str, demo: Path) -> str:
             shutil.copytree(demo, changed, symlinks=True, copy_function=os.link)
             config = (changed / "study.yaml").read_text(encoding="utf-8")
             (changed / "study.yaml").unlink()
-            (changed / "study.yaml").write_text(config + CHANGED, encoding="utf-8")
-        said = subprocess.run(
-            command.format(demo=demo, changed=changed).split(),
-            env={**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(COLUMNS)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=True,
-        ).stdout
+            (changed / "study.yaml").write_text(config.replace(*CHANGED), encoding="utf-8")
+        said = in_terminal([part.format(demo=demo, changed=changed) for part in shlex.split(command)])
     for path in (changed, demo.resolve(), demo):
         said = said.replace(str(path), "prasanga-demo")
-    shown = f"$ {command.format(demo='prasanga-demo', changed='prasanga-demo')}\n{said.strip()}"
+    lines = [line for line in said.splitlines() if not line.startswith("From your environment")]
+    shown = about.get("shown", command.format(demo="prasanga-demo", changed="prasanga-demo"))
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    console.print(Text.from_ansi(shown))
+    console.print(Text.from_ansi("\n".join([f"$ {shown}", *lines]).strip()))
     return console.export_html(inline_styles=True, code_format="{code}")
+
+
+def in_terminal(command: list[str]) -> str:
+    """Return what a command writes to a terminal of `COLUMNS` columns."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    said = bytearray()
+    with subprocess.Popen(
+        command, stdin=its, stdout=its, stderr=its, env={**os.environ, "TERM": "xterm-256color"}
+    ) as run:
+        os.close(its)
+        with suppress(OSError):  # the end, when the last writer is gone
+            while part := os.read(ours, 65536):
+                said += part
+    if run.returncode:
+        sys.exit(said.decode())
+    return said.decode().replace("\r\n", "\n")
 
 
 def draw_table(table: Path) -> Image.Image:
