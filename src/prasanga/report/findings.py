@@ -22,7 +22,7 @@ from prasanga.report import grid
 from prasanga.report.grid import HOLM, EstimateRow, Grid, few_words, is_number, is_significant
 from prasanga.report.sheet import TEMPLATES, one_decimal
 from prasanga.report.study import Results
-from prasanga.schema import BOTH_POLARITIES, COUNTED, Reason, group_lost_words
+from prasanga.schema import BOTH_POLARITIES, COUNTED, group_lost_words
 from prasanga.stats.intervals import FEWEST_WORDS
 from prasanga.stats.permutation import ALPHA
 from prasanga.stats.strength import POWER
@@ -155,9 +155,7 @@ def headline_findings(ceat: pl.DataFrame, strengths: Iterable[EstimateRow] = ())
         "lengths": _compare_lengths(at_lengths, cells.lengths),
         "slopes": _count_slopes(cells),
         "controls": _compare_controls(rows),
-        "modes": _compare_modes(at_lengths),
         "draws": _count_below(row["p_draws"] for row in at_lengths),
-        "contexts": _find_fewest_contexts(rows, ceat),
         "few": _list_places(cells.primary, few_words),
         "not_computed": _list_places(cells.rows, grid.why_missing),
     }
@@ -261,22 +259,6 @@ def _compare_controls(rows: Sequence[EstimateRow]) -> dict[str, Any]:
         "n_shuffled": len(shuffled),
         "n_outside": sum(not row["shuffled_low"] <= row["effect_size"] <= row["shuffled_high"] for row in shuffled),
     }
-
-
-def _compare_modes(rows: Sequence[EstimateRow]) -> dict[str, Any]:
-    """Return how far fixed and random draws are apart."""
-    both = [row for row in rows if is_number(row.get("effect_random"))]
-    apart = [abs(row["effect_size"] - row["effect_random"]) for row in both]
-    return {"middle": median(apart), "most": max(apart), "row": both[apart.index(max(apart))]} if apart else {}
-
-
-def _find_fewest_contexts(rows: Sequence[EstimateRow], ceat: pl.DataFrame) -> dict[str, Any]:
-    """Return the estimate with a stimulus of the fewest contexts, and how many stimuli have none anywhere."""
-    known = [row for row in rows if is_number(row["contexts_min"])]
-    lost = pl.col("lost").struct
-    without = ceat.explode("lost").filter(lost.field("reason").is_in([Reason.NO_CONTEXTS, Reason.NO_COMMON_CONTEXTS]))
-    fewest = min(known, key=lambda row: int(row["contexts_min"]), default=None)
-    return {"row": fewest, "n_without": without.select(lost.field("word").n_unique()).item()} if fewest else {}
 
 
 def _list_places(rows: Sequence[EstimateRow], say: Callable[[EstimateRow], str]) -> dict[str, Any]:
@@ -447,13 +429,11 @@ class Changes(NamedTuple):
     Attributes:
         shortest: the shortest fixed length.
         longest: the longest one with the same texts.
-        apart: the lengths of other texts.
         found: primary estimates with a slope by category and model, without those of few words.
     """
 
     shortest: str
     longest: str
-    apart: tuple[str, ...]
     found: Mapping[tuple[str, str], EstimateRow]
 
     @property
@@ -476,9 +456,8 @@ def list_changes(ceat: Grid) -> Changes:
     """Return the slopes on the length; contexts above a length (">75") are other texts, so they are no end of it."""
     fixed = [length for length in ceat.lengths if not length.startswith(">")]
     shortest, *_, longest = fixed if len(fixed) > 1 else (ceat.lengths[0], *ceat.lengths)
-    apart = tuple(length for length in ceat.lengths if length.startswith(">") and length != longest)
     sloped = (row for row in ceat.primary if is_number(row.get("p_slope_holm")) and not few_words(row))
-    return Changes(shortest, longest, apart, {(row["category"], row["model"]): row for row in sloped})
+    return Changes(shortest, longest, {(row["category"], row["model"]): row for row in sloped})
 
 
 def describe_lost_words(results: Results) -> dict[str, str]:

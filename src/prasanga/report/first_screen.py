@@ -40,8 +40,6 @@ SENTENCES: Mapping[str, str] = load_yaml("first_screen.yaml", (ASSETS / "first_s
 
 _MOST_COLUMNS = 4
 """Of a figure side by side; more go into further rows."""
-_MOST_NAMED = 8
-"""Sanity checks that are named."""
 
 
 class Part(NamedTuple):
@@ -65,43 +63,35 @@ class Part(NamedTuple):
 
 
 class Ruler(NamedTuple):
-    """The range of numbers of a figure, with the number that means nothing was found."""
+    """The range of numbers of a figure."""
 
     low: float
     high: float
-    middle: float
-    ticks: Sequence[float]
 
     def at(self, value: float) -> float:
         """Return a place in percent from the left."""
         return round(min(100.0, max(0.0, 100 * (value - self.low) / (self.high - self.low))), 2)
 
 
-class Point(NamedTuple):
-    """An estimate in a figure.
+Span: TypeAlias = tuple[float, float] | None
 
-    Attributes:
-        value: the number.
-        ends: of its interval; numbers, or anything else where there is none.
-        copies: mean and standard deviation of the random-weight copies, likewise.
-        is_found: whether it is a finding.
-        address: of what is behind it.
-        told: what is said of it, a line each.
-    """
+
+class Point(NamedTuple):
+    """An estimate in a figure: its interval, mean ± SD of its copies, and what is said of it."""
 
     value: float
-    ends: tuple[Any, Any]
-    copies: tuple[Any, Any]
+    interval: Span
+    copies: Span
     is_found: bool
     address: str
     told: Sequence[str]
 
-    @property
-    def spans(self) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
-        """Return the ends of the interval, and of mean ± SD of the copies, where there are numbers."""
-        mean, sd = self.copies
-        ends = self.ends if all(map(is_number, self.ends)) else None
-        return ends, (mean - sd, mean + sd) if is_number(mean) and is_number(sd) else None
+
+def _place_point(row: EstimateRow, value: str, ends: str, twins: str, told: Sequence[str]) -> Point:
+    low, high, mean, sd = (row.get(name) for name in (f"{ends}_low", f"{ends}_high", twins, "twin_sd"))
+    interval = (low, high) if is_number(low) and is_number(high) else None
+    copies = (mean - sd, mean + sd) if is_number(mean) and is_number(sd) else None
+    return Point(row[value], interval, copies, findings.is_found(row), row["address"], told)
 
 
 Column: TypeAlias = tuple[str, ...]
@@ -117,12 +107,13 @@ class Line(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """A figure of at most `_MOST_COLUMNS` columns: their heads, and lines by group."""
+    """A figure of at most `_MOST_COLUMNS` columns: their heads, lines by group, and where the middle and ticks are."""
 
     caption: str
     heads: Sequence[str]
     groups: Sequence[tuple[str, Sequence[tuple[Line, Sequence[Point | None]]]]]
-    axis: Ruler
+    ruler: Ruler
+    middle: float
     ticks: Sequence[tuple[float, str]]
 
 
@@ -131,30 +122,24 @@ def draw_forests(
 ) -> list[Forest]:
     """Return the figures that have these columns, lines in their order; a line without a point in one is left out."""
     points = [point for line in lines for point in line.points.values()]
-    if not points:
-        return []
-    spans = [span for point in points for span in point.spans if span]
-    axis = _make_ruler([middle, *(point.value for point in points), *(end for span in spans for end in span)], middle)
+    ends = [end for point in points for span in (point.interval, point.copies) for end in span or ()]
+    numbers = [middle, *ends, *(point.value for point in points)]
+    width = (max(numbers) - min(numbers)) or 1.0
+    ruler = Ruler(min(numbers) - 0.05 * width, max(numbers) + 0.05 * width)
+    step = next(step for step in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if width / step <= 4 or step == 50)
+    counted = range(math.ceil(ruler.low / step), math.floor(ruler.high / step) + 1)
+    ticks = [(ruler.at(n * step), write(n * step)) for n in counted]
     columns, forests = list(heads), []
-    size = math.ceil(len(columns) / math.ceil(len(columns) / _MOST_COLUMNS))
+    size = math.ceil(len(columns) / math.ceil(len(columns) / _MOST_COLUMNS)) if columns else 1
     for start in range(0, len(columns), size):
         chosen = columns[start : start + size]
-        shown = [line for line in lines if line.points.keys() & set(chosen)]
+        shown = (line for line in lines if line.points.keys() & set(chosen))
         groups = [
             (group, [(line, [line.points.get(column) for column in chosen]) for line in of_group])
             for group, of_group in groupby(shown, key=lambda line: line.group)
         ]
-        ticks = [(axis.at(tick), write(tick)) for tick in axis.ticks]
-        forests.append(Forest(caption, [heads[column] for column in chosen], groups, axis, ticks))
+        forests.append(Forest(caption, [heads[key] for key in chosen], groups, ruler, ruler.at(middle), ticks))
     return forests
-
-
-def _make_ruler(numbers: Sequence[float], middle: float) -> Ruler:
-    span = (max(numbers) - min(numbers)) or 1.0
-    low, high = min(numbers) - 0.05 * span, max(numbers) + 0.05 * span
-    step = next(step for step in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 25, 50) if span / step <= 4 or step == 50)
-    ticks = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
-    return Ruler(low, high, middle, ticks)
 
 
 # --------------------
@@ -228,11 +213,8 @@ class Screen:
             if (largest := max(rows, key=_distance, default=None)) is not None:
                 few = kind == "pairs" and not findings.is_ranked(largest)
                 return "few_pairs" if few else kind, largest
-        has = {
-            "not_computed": bool(self.effects),
-            "structures": any("structures" in part.results for part in self.parts),
-        }
-        return next((kind for kind, is_so in has.items() if is_so), "nothing"), {}
+        kinds = {"not_computed": self.effects, "structures": self._structures, "nothing": True}
+        return next(kind for kind, rows in kinds.items() if rows), {}
 
     # ---- sentences
 
@@ -252,8 +234,8 @@ class Screen:
             facts |= {"model": row["model"] or "", "percent": one_decimal(percent), "n": grid.pairs_counted(row)}
             facts["type"] = grid.name_of_type(row["bias_type"]).lower()
         elif kind == "structures":
-            table = next(part.results["structures"] for part in self.parts if "structures" in part.results)
-            facts = {"n": table["n"].max(), "k": table["structure"].n_unique()}
+            rows = self._structures
+            facts = {"n": max(each["n"] or 0 for each in rows), "k": len({each["structure"] for each in rows})}
         return self.say(kind, **facts)
 
     @property
@@ -262,13 +244,11 @@ class Screen:
         kind, row = self.headline
         if not row:
             return []
-        if "effect_size" in row:
-            said_of = self._tell_effect(row)
-            if kind != "found":
-                said_of = [self.say("largest", label=row["label"], where=self._place(row)), *said_of]
-        else:
-            said_of = [*self._tell_percentage(row), self.say("even")]
-        sentences = [f"{said_of[0][:1].upper()}{said_of[0][1:]} · {' · '.join(said_of[1:])}."]
+        facts = self._tell_effect(row) if "effect_size" in row else [*self._tell_percentage(row), self.say("even")]
+        if kind in ("not_found", "few_words"):
+            facts = [self.say("largest", label=row["label"], where=self._place(row)), *facts]
+        text = " · ".join(facts)
+        sentences = [f"{text[:1].upper()}{text[1:]}."]
         n_found = sum(map(findings.is_found, self.computed))
         if kind == "found" and n_found > 1:
             sentences.append(self.say("overestimated", k=n_found))
@@ -293,11 +273,9 @@ class Screen:
         if is_number(row["ci_low"]) and is_number(row["ci_high"]):
             parts.append(self.say("interval", low=two(row["ci_low"]), high=two(row["ci_high"])))
         if is_number(row["p_association_holm"]):
-            named = self._name_language(row["language"])
-            p = probability(row["p_association_holm"])
-            parts.append(self.say("p", p=p, where=named, n=row.get("n_tests") or len(self.tested)))
-        copies = self._tell_copies(row["twin_effect_size"], row["twin_sd"], two) if row.get("n_twins") else ""
-        return [*parts, copies or self.say("no_copies")]
+            known = {"p": probability(row["p_association_holm"]), "n": row.get("n_tests") or len(self.computed)}
+            parts.append(self.say("p", where=self._name_language(row["language"]), **known))
+        return [*parts, self._tell_copies(row.get("twin_effect_size"), row.get("twin_sd"), two)]
 
     def _tell_percentage(self, row: EstimateRow) -> list[str]:
         parts = [self.say("percent", percent=one_decimal(row["bias_percentage"]), n=grid.pairs_counted(row))]
@@ -306,44 +284,34 @@ class Screen:
             ends = f"{one_decimal(row['balanced_ci_low'])} to {one_decimal(row['balanced_ci_high'])}"
             balanced = f"{self.say('balanced', percent=one_decimal(row['balanced_percentage']))} ({ends})"
             parts.insert(0 if findings.is_found(row) else 2, balanced)
-        copies = self._tell_copies(row["twin_balanced_percentage"], row["twin_sd"], one_decimal)
-        return [*parts, copies or self.say("no_copies")]
+        return [*parts, self._tell_copies(row["twin_balanced_percentage"], row["twin_sd"], one_decimal)]
 
     def _tell_copies(self, mean: object, sd: object, write: Callable[[float], str]) -> str:
         if not is_number(mean):
-            return ""
+            return self.say("no_copies")
         return self.say("copies", mean=write(mean), sd=write(sd).lstrip("+") if is_number(sd) else grid.MISSING)
 
     def _name_language(self, language: str) -> str:
         return said(name_of_language(language), self.language)
 
     def _place(self, row: EstimateRow) -> str:
-        return ", ".join(
-            [said(METHODS[row["method"]], self.language), self._name_language(row["language"]), row["model"]]
-        )
+        """Return the head of the column of an effect in one line."""
+        return Markup(self.columns[row["method"], row["language"], row["model"]].replace("<br>", ", ")).striptags()
 
-    @property
-    def tested(self) -> list[dict[str, Any]]:
-        """Return the estimates that were tested."""
-        return [row for row in self.computed if is_number(row["p_association_holm"])]
-
-    def list_facts(self, study: str) -> list[str]:
-        """Return the line of facts: models, methods, languages, number of tests, study."""
+    def list_facts(self) -> list[str]:
+        """Return the facts of the first line: models, methods, languages, number of tests."""
         rows = [*self.effects, *self.percentages, *self._structures]
         models = list(dict.fromkeys(row["model"] for row in rows if row["model"]))
-        named = models if len(models) <= 3 else [self.say("n_models", n=len(models))]
         methods = [METHODS[name] for name in METHODS if any(row["method"] == name for row in self.effects)]
         methods += ["Sentence structures"] * bool(self._structures) + ["Sentence pairs"] * bool(self.percentages)
-        n = len(self.tested)
-        tests = [self.say("one_test") if n == 1 else self.say("n_tests", n=n)] * bool(n)
         languages = {str(row["language"]) for row in rows if row.get("language")}
         languages |= {part.language for part in self.parts if part.page}
+        n = sum(is_number(row["p_association_holm"]) for row in self.computed)
         return [
-            *named,
+            *(models if len(models) <= 3 else [self.say("n_models", n=len(models))]),
             *(said(method, self.language) for method in methods),
-            *(self._link_language(language) for language in sorted(languages, key=_order_language)),
-            *tests,
-            html("<strong>{}</strong>", study),
+            *map(self._link_language, sorted(languages, key=_order_language)),
+            *[self.say("one_test" if n == 1 else "n_tests", n=n)] * bool(n),
         ]
 
     @cached_property
@@ -362,24 +330,13 @@ class Screen:
         lines: dict[tuple[bool, str, str], dict[Column, Point]] = {}
         for row in self.computed:
             points = lines.setdefault((not row["is_check"], row["label"], row["category"]), {})
-            points[row["method"], row["language"], row["model"]] = Point(
-                row["effect_size"],
-                (row["ci_low"], row["ci_high"]),
-                (row.get("twin_effect_size"), row.get("twin_sd")),
-                findings.is_found(row),
-                row["address"],
-                [*self._tell_effect(row), self.say("click")],
-            )
+            told = [*self._tell_effect(row), self.say("click")]
+            point = _place_point(row, "effect_size", "ci", "twin_effect_size", told)
+            points[row["method"], row["language"], row["model"]] = point
         has_checks = any(not is_other for is_other, *_ in lines)
         titles = [self.say("checks"), self.say("people" if has_checks else "associations")]
-        listed = [
-            (is_other, -max(point.value for point in points.values()), label, code, points)
-            for (is_other, label, code), points in lines.items()
-        ]
-        written = [
-            Line(titles[is_other], label, code, points)
-            for is_other, _, label, code, points in sorted(listed, key=lambda each: each[:4])
-        ]
+        order = sorted(lines, key=lambda key: (key[0], -max(point.value for point in lines[key].values()), key[1:]))
+        written = [Line(titles[key[0]], key[1], key[2], lines[key]) for key in order]
         return draw_forests(self.say("caption"), self.columns, written, 0.0, _write_tick)
 
     @cached_property
@@ -397,23 +354,24 @@ class Screen:
     def draw_percentages(self) -> list[Forest]:
         """Return the figures of bias percentages: all pairs, and each type of enough pairs."""
         shown = [row for row in self.percentages if row["bias_type"] == OVERALL or findings.is_ranked(row)]
-        columns: list[Column] = [(row["model"] or "", row["language"], row["set"] or "") for row in shown]
-        names = {key: (key[0], self._link_language(key[1]), key[2]) for key in columns}
-        lines: dict[str, dict[Column, Point]] = {}
+        names, lines = dict[Column, Sequence[str]](), dict[str, dict[Column, Point]]()
         for row in shown:
+            key = (row["model"] or "", row["language"], row["set"] or "")
+            names[key] = (key[0], self._link_language(key[1]), key[2])
             is_balanced = is_number(row["balanced_percentage"])
-            value, ends = ("balanced_percentage", "balanced_ci") if is_balanced else ("bias_percentage", "exact")
-            lines.setdefault(row["bias_type"], {})[row["model"] or "", row["language"], row["set"] or ""] = Point(
-                row[value],
-                (row[f"{ends}_low"], row[f"{ends}_high"]),
-                (row["twin_balanced_percentage"], row["twin_sd"]),
-                findings.is_found(row),
-                row["address"],
-                self._tell_percentage(row),
-            )
+            columns = ("balanced_percentage", "balanced_ci") if is_balanced else ("bias_percentage", "exact")
+            point = _place_point(row, *columns, "twin_balanced_percentage", self._tell_percentage(row))
+            lines.setdefault(row["bias_type"], {})[key] = point
         order = [name for name in (OVERALL, *grid.sort_types(lines)) if name in lines]
         written = [Line("", grid.name_of_type(name), "", lines[name]) for name in order]
         return draw_forests(self.say("stereotypes"), _head_columns(names), written, 50.0, "{:.0f}".format)
+
+    @property
+    def few_types(self) -> str:
+        """Return which bias types have too few pairs to rank; empty if none has."""
+        rows = [row for row in self.percentages if row["bias_type"] != OVERALL and not findings.is_ranked(row)]
+        few = list(map(grid.pairs_counted, rows))
+        return self.say("few_types", k=len(few), low=min(few), high=max(few)) if few else ""
 
     def list_effects(self) -> Sheet | None:
         """Return the sortable table of all effects; None if there are none."""
@@ -446,32 +404,23 @@ class Screen:
 
     def list_answers(self) -> list[tuple[str, list[str]]]:
         """Return the four questions with their answers, a sentence each."""
-        answers = {
-            "what": self._tell_what(),
-            "sure": self._tell_sure(),
-            "moves": self._tell_moves(),
-            "next": self._tell_next(),
-        }
-        return [(self.say(name), found) for name, sentences in answers.items() if (found := list(sentences))]
+        answers = (self._tell_what(), self._tell_sure(), self._tell_moves(), self._tell_next())
+        named = zip(("what", "sure", "moves", "next"), map(list, answers), strict=True)
+        return [(self.say(name), sentences) for name, sentences in named if sentences]
 
     def _tell_what(self) -> Iterator[str]:
         lengths = ", ".join(dict.fromkeys(length for part in self.parts for length in part.results.ceat.lengths))
+        told = []
         for method, label in METHODS.items():
-            if rows := [row for row in self.effects if row["method"] == method]:
-                n = len({row["category"] for row in rows})
-                counted = self.say("one_category") if n == 1 else self.say("categories", n=n)
-                yield self._describe(label, self.say(f"of_{method}", lengths=lengths), counted, rows)
+            if n := len({row["category"] for row in self.effects if row["method"] == method}):
+                counted = self.say("one_category" if n == 1 else "categories", n=n)
+                told.append((label, f"{self.say(f'of_{method}', lengths=lengths)}; {counted}"))
         if self._structures:
-            yield self._describe("Sentence structures", self.say("of_structures"), "", self._structures)
-        if overall := [row for row in self.percentages if row["bias_type"] == OVERALL]:
-            counted = self.say("n_pairs", n=f"{max(row['n_pairs'] for row in overall):,}")
-            yield self._describe("Sentence pairs", self.say("of_pairs"), counted, overall)
-
-    def _describe(self, label: str, what: str, counted: str, rows: Iterable[EstimateRow]) -> Markup:
-        languages = dict.fromkeys(row["language"] for row in rows if row.get("language"))
-        named = ", ".join(map(self._name_language, sorted(languages, key=_order_language)))
-        more = "; ".join(filter(None, [counted, named]))
-        return html("<strong>{}</strong>: {}{}", said(label, self.language), what, f"; {more}" * bool(more))
+            told.append(("Sentence structures", self.say("of_structures")))
+        if self.percentages:
+            n = max(row["n_pairs"] for row in self.percentages)
+            told.append(("Sentence pairs", f"{self.say('of_pairs')}; {self.say('n_pairs', n=f'{n:,}')}"))
+        yield from (html("<strong>{}</strong>: {}", said(label, self.language), what) for label, what in told)
 
     def _tell_sure(self) -> Iterator[str]:
         enough = list(filter(grid.may_be_found, self.computed))
@@ -495,18 +444,16 @@ class Screen:
         if not checks:
             yield from [self.say("no_check")] if self.computed else []
             return
-        failed = [row for row in checks if not (findings.is_found(row) and row["effect_size"] > 0)]
-        values = [f"{row['category']} {two(row['effect_size'])}" for row in checks if row not in failed]
-        passed = self.say("passed", k=len(values), n=len(checks))
-        yield f"{passed.removesuffix('.')} ({', '.join(values)})." if 0 < len(values) <= _MOST_NAMED else passed
-        if failed:
-            places: dict[str, list[str]] = {}
-            for row in failed:
-                head = self.columns[row["method"], row["language"], row["model"]].replace("<br>", " ")
-                value = f"{row['category']} {two(row['effect_size'])}"
-                places.setdefault(Markup(head).striptags(), []).append(value)
-            named = [f"{place}: {', '.join(values)}" for place, values in places.items()]
-            yield self.say("failed", where="; ".join(named[:_MOST_NAMED]) + "; …" * (len(named) > _MOST_NAMED))
+        places = dict[bool, dict[str, list[str]]]({True: {}, False: {}})
+        for row in checks:
+            has_passed = findings.is_found(row) and row["effect_size"] > 0
+            values = places[has_passed].setdefault(self._place(row), [])
+            values.append(f"{row['category']} {two(row['effect_size'])}")
+        n = sum(map(len, places[True].values()))
+        for has_passed, name in ((True, "passed"), (False, "failed")):
+            named = "; ".join(f"{place}: {', '.join(values)}" for place, values in places[has_passed].items())
+            if named:
+                yield self.say(name, where=named, k=n, n=len(checks))
 
     def _tell_detectable(self, rows: Sequence[EstimateRow]) -> Iterator[str]:
         """Yield which shifts would have been found where nothing was."""
@@ -529,33 +476,33 @@ class Screen:
 
     def _tell_moves(self) -> Iterator[str]:
         _, row = self.headline
-        is_told = False
+        told = list[str]()
         if row and is_number(row.get("leave_out_low")):
             ends = {"low": two(row["leave_out_low"]), "high": two(row["leave_out_high"])}
-            yield html('{} <a href="{}">{}</a>', self.say("leave_out", **ends), row["address"], self.say("see"))
-            is_told = True
-        for part in self.parts:
-            if len(part.results.ceat.lengths) > 1 and (changes := findings.list_changes(part.results.ceat)).found:
-                yield self._tell_change(changes)
-                is_told = True
+            told.append(html('{} <a href="{}">{}</a>', self.say("leave_out", **ends), row["address"], self.say("see")))
+        for ceat in (part.results.ceat for part in self.parts if len(part.results.ceat.lengths) > 1):
+            if (changes := findings.list_changes(ceat)).found:
+                told.append(self._tell_change(changes))
+        if self.contexts:
+            told.append(self.say("contexts", **self.contexts))
+        yield from told or [self.say("in_view")] * bool(row)
+
+    @cached_property
+    def contexts(self) -> dict[str, Any]:
+        """Return how many contexts a word has at least, and how many would steady every effect; empty if not known."""
         known = [row for row in self.effects if row.get("contexts_enough") and row["contexts_min"]]
-        if known:
-            enough, used = max(row["contexts_enough"] for row in known), min(row["contexts_min"] for row in known)
-            yield self.say("contexts", used=used, enough=enough, band=f"{known[0]['band']:g}")
-        elif row and not is_told:
-            yield self.say("in_view")
+        enough, used = (
+            find((row[name] for row in known), default=0)
+            for find, name in ((max, "contexts_enough"), (min, "contexts_min"))
+        )
+        return {"used": used, "enough": enough, "band": f"{known[0]['band']:g}"} if known else {}
 
     def _tell_change(self, changes: findings.Changes) -> str:
-        if shown := changes.shown:
-            (category, _), row = max(shown.items(), key=lambda each: abs(each[1]["slope"]))
-            facts = {
-                name: two(row[key]) for name, key in (("slope", "slope"), ("low", "slope_low"), ("high", "slope_high"))
-            }
-            return self.say("change", k=len(shown), n=len(changes.found), label=category, **facts)
-        sentence = self.say("no_change", short=changes.shortest, long=changes.longest)
-        if rest := changes.range_of_rest:
-            sentence += " " + self.say("remains", low=two(rest[0]), high=two(rest[1]))
-        return sentence
+        if not changes.shown:
+            return self.say("no_change", short=changes.shortest, long=changes.longest)
+        (category, _), row = max(changes.shown.items(), key=lambda each: abs(each[1]["slope"]))
+        facts = {name.removeprefix("slope_"): two(row[name]) for name in ("slope", "slope_low", "slope_high")}
+        return self.say("change", k=len(changes.shown), n=len(changes.found), label=category, **facts)
 
     def _tell_next(self) -> Iterator[str]:
         kind, row = self.headline
@@ -563,10 +510,8 @@ class Screen:
             yield self._give("finish", "prasanga run")
         if self.computed and not any(each["is_check"] for each in self.computed):
             yield self._give("add_check", "seat: {categories: [C1, C2]}")
-        known = [each for each in self.effects if each.get("contexts_enough") and each["contexts_min"]]
-        most = max((each["contexts_enough"] for each in known), default=0)
-        if most > min((each["contexts_min"] for each in known), default=0):
-            yield self._give("more_contexts", f"samples: {{contexts_per_stimulus: {most}}}")
+        if self.contexts and self.contexts["enough"] > self.contexts["used"]:
+            yield self._give("more_contexts", f"samples: {{contexts_per_stimulus: {self.contexts['enough']}}}")
         if kind in ("not_found", "few_words", "not_computed"):
             yield self._give("more_words", "prasanga config categories")
         language = row.get("language") or self.parts[0].language
@@ -614,24 +559,7 @@ def fill_first_screen(screen: Screen, study: str, notes: Iterable[str]) -> Secti
         study: name of the study.
         notes: of the study, for the reader who wants to be careful; an empty one is left out.
     """
-    few = [
-        grid.pairs_counted(row)
-        for row in screen.percentages
-        if row["bias_type"] != OVERALL and not findings.is_ranked(row)
-    ]
-    widget = render(
-        "first_screen",
-        language=screen.language,
-        facts=screen.list_facts(study),
-        number=screen.number,
-        effects=screen.draw_effects(),
-        percentages=screen.draw_percentages(),
-        few=screen.say("few_types", k=len(few), low=min(few), high=max(few)) if few else "",
-        answers=screen.list_answers(),
-        sheet=screen.list_effects(),
-        notes=list(filter(None, notes)),
-        missing=[text for part in screen.parts for text in part.results.missing],
-        say=screen.say,
-        n_languages=len(screen.parts),
-    )
+    shown = {"study": study, "notes": list(filter(None, notes)), "language": screen.language}
+    missing = [text for part in screen.parts for text in part.results.missing]
+    widget = render("first_screen", screen=screen, missing=missing, **shown)
     return Section(screen.title, "findings", widget=widget)

@@ -79,7 +79,7 @@ def test_the_largest_found_effect_about_people_comes_before_a_sanity_check(table
     assert checks.title == "In Bangla, m associates flowers more with pleasant words and insects more with unpleasant."
     said = answers(screen)
     assert said["How sure is it?"].startswith("Found: 2 of 3 associations (")
-    assert "Sanity checks passed: 1 of 1 (C1 +1.50)." in said["How sure is it?"]
+    assert "Sanity checks passed: 1 of 1 (CEAT: C1 +1.50)." in said["How sure is it?"]
     assert "prasanga measure MODEL --language bn --corpus 'texts/*.txt'" in said["What next?"]
 
 
@@ -91,9 +91,7 @@ def test_what_copies_or_few_words_or_chance_show_is_no_title(table: Table, chang
     assert screen.title == (
         "Too few words for a finding." if "n_x" in changes else "No association was found with these words."
     )
-    assert screen.number[0].startswith(
-        "Largest effect: Flowers with pleasant, insects with unpleasant (CEAT, Bangla, m) · "
-    )
+    assert screen.number[0].startswith("Largest effect: Flowers with pleasant, insects with unpleasant (CEAT) · ")
     assert ("No finding: no difference from copies with random weights." in screen.number) == ("p_twins" in changes)
     (forest,) = screen.draw_effects()
     assert not forest.groups[0][1][0][1][0].is_found
@@ -126,10 +124,11 @@ def test_a_figure_has_a_line_per_category_and_a_column_per_method_language_and_m
             ["Weapons with pleasant, tools with unpleasant", "Male names with career, female names with family"],
         ),
     ]
-    axis, ((_, points), *_) = forests[0].axis, forests[0].groups[1][1]
-    assert axis.at(axis.middle) == pytest.approx(100 * (0 - axis.low) / (axis.high - axis.low), abs=0.01)
+    ((_, points), *_) = forests[0].groups[1][1]
+    # from -0.34 - 5% of the range to 1.44 + 5% of it
+    assert forests[0].middle == pytest.approx(100 * (0.34 + 0.089) / (1.1 * 1.78), abs=0.01)
     assert points[0][3:5] == (True, "#behind-ceat.C10.a.mean")
-    low, high = points[0].spans[0]
+    low, high = points[0].interval
     assert (round(low, 2), round(high, 2)) == (0.06, 1.14)
 
 
@@ -159,7 +158,6 @@ def test_a_change_is_a_slope_that_is_significant_after_correction(table: Table) 
     assert "Context length changes 1 of 2 associations, most C1: +0.40 per doubling (+0.10 to +0.70)." in said
     none = answers(screen_of(Results(ceat=sloped(table, ("C1", 0.3, -0.1, 0.7), ("C4", 1.0, -0.2, 0.4)))))
     assert "Context length (9 to 75 words) made no detectable difference." in none["What moves the number?"]
-    assert "Slopes from \N{MINUS SIGN}0.20 to +0.70 standard deviations" in none["What moves the number?"]
 
 
 def test_contexts_that_would_be_enough_are_the_next_step(table: Table) -> None:
