@@ -81,7 +81,7 @@ def read_studies(paths: Sequence[str | Path]) -> list[ComparedStudy]:
     Raises:
         InputError: as `read_summary`; a study named twice.
     """
-    found: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    found: dict[str, tuple[str, str, Mapping[str, Any]]] = {}
     for path in map(str, paths):
         named = Path(path)
         folder = named
@@ -96,11 +96,11 @@ def read_studies(paths: Sequence[str | Path]) -> list[ComparedStudy]:
             digest = hashlib.sha256(json.dumps(summary, sort_keys=True).encode()).hexdigest()
             if digest in found:
                 raise InputError(f"{part}: the same summary as {found[digest][0]}. Name each study once.")
-            found[digest] = f"{path}{language}", summary
-    names = [str(summary["study"]) for _, summary in found.values()]
+            found[digest] = path, f"{summary['study']}{language}", summary
+    names = [name for _, name, _ in found.values()]
     return [
         ComparedStudy(name if names.count(name) == 1 else f"{name} ({path})", digest, summary)
-        for name, (digest, (path, summary)) in zip(names, found.items(), strict=True)
+        for digest, (path, name, summary) in found.items()
     ]
 
 
@@ -385,7 +385,8 @@ def _name_model(model: Mapping[str, Any]) -> str:
 
 def _section(method: str, found: Sequence[Number], said: Sequence[str]) -> pages.Section:
     """Return the section of a method: the blocks against models and studies, and folded every number with its rank."""
-    of_method, label = [number for number in found if number["method"] == method], method_named(method).label
+    label, of_method = method_named(method).label, [number for number in found if number["method"] == method]
+    of_method.sort(key=itemgetter("language"))
     titles, blocks, columns = _name_blocks(of_method), dict[int, Row](), dict[Any, list[str]]()
     for number in of_method:
         if number["segment_length"] in ("", MEAN):

@@ -189,7 +189,7 @@ def _show_effects(method: str, rows: Sequence[EstimateRow]) -> Sheet:
     estimates = {(row["category"], row["model"]): row for row in rows}
     lines = [
         (
-            html('{} <span class="sets">{}; {}</span>', each.name, each.targets, each.attributes),
+            html('<a href="#{}">{}</a> <span class="sets">{}; {}</span>', grid.anchor_of(each.name), *each),
             *(heat_cell(method, estimates.get((each.name, model)), model) for model in models),
         )
         for each in dict.fromkeys(map(grid.category_of, rows))
