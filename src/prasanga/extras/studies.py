@@ -43,7 +43,7 @@ from prasanga.report.grid import (
     natural_order,
     write_interval,
 )
-from prasanga.report.method_views import EFFECT_STEPS, PERCENT_STEPS, shade_of, shade_strip
+from prasanga.report.method_views import EFFECT_STEPS, PERCENT_STEPS, shade_of
 from prasanga.report.summary import SCHEMA
 from prasanga.stats.permutation import ALPHA, holm
 
@@ -302,10 +302,8 @@ def render_comparison(studies: Sequence[ComparedStudy], found: Sequence[Number])
 
 def why_apart(studies: Sequence[ComparedStudy], found: Sequence[Number]) -> list[str]:
     """Return a sentence if no two of these studies have comparable numbers; else an empty list."""
-    by_block: dict[int, set[str]] = {}
-    for number in found:
-        by_block.setdefault(number["block"], set()).update(number["labels"])
-    if len(studies) < 2 or any(len(labels) > 1 for labels in by_block.values()):
+    pairs = {(number["block"], label) for number in found for label in number["labels"]}
+    if len(studies) < 2 or len(pairs) > len({block for block, _ in pairs}):
         return []
     languages = {name_of_language(number["language"]) for number in found}
     why = f"they measure {len(languages)} languages" if len(languages) >= len(studies) else "see what differs"
@@ -403,13 +401,14 @@ def _section(method: str, found: Sequence[Number], said: Sequence[str]) -> pages
     heat = replace(sheets.show_table("compared", rows, method=label), columns=heads)
     numbers = sheets.show_table("compared_numbers", [_row(number, titles[number["block"]]) for number in of_method])
     deciding = sorted({f"{name} {value}" for number in of_method for name, value in number["deciding"]})
-    steps = (PERCENT_STEPS, 50) if method == PAIRS.name else (EFFECT_STEPS, 0)
+    steps = PERCENT_STEPS if method == PAIRS.name else EFFECT_STEPS
+    key = pages.paragraphs("compared_key", steps=steps, middle=int(_without_bias(method)), level=f"{ALPHA:g}"[1:])
     return pages.Section(
         label,
         method.replace("_", "-"),
         text=said,
         sheets=[heat],
-        key=[shade_strip(*steps), pages.prose("compared_key", level=f"{ALPHA:g}"[1:])],
+        key=key,
         parts=[pages.Section(f"{sheets.plural(len(of_method), 'number')} with ranks", sheets=[numbers], folded=True)],
         notes=[pages.conventions_note(deciding, "A row has numbers of the same conventions only.")],
     )

@@ -52,11 +52,6 @@ def shade_of(value: float, steps: Sequence[float] = EFFECT_STEPS) -> str:
     return f"{'plus' if value > 0 else 'minus'}-{reached}" if reached else "zero"
 
 
-def shade_strip(steps: Sequence[float] = EFFECT_STEPS, middle: int = 0) -> Markup:
-    """Return the shades of a heat table in one line, each with its threshold."""
-    return prose("shades", steps=steps, middle=middle)
-
-
 def heat_cell(method: str, row: EstimateRow | None, where: str) -> Cell:
     """Return a cell of a heat table."""
     if row is None or not is_number(row["effect_size"]):
@@ -85,7 +80,7 @@ def ceat_sections(config: Mapping[str, Any], results: Results) -> tuple[list[Sec
     ceat = results.ceat
     if not ceat.categories:
         return [], [settling(config, results)]
-    about = {"shades": shade_strip(), "n_tests": findings.count_tests(ceat.rows)}
+    about = {"steps": EFFECT_STEPS, "n_tests": findings.count_tests(ceat.rows)}
     about["has_few"] = any(map(few_words, ceat.estimates.values()))
     sentences = findings.headline_findings(results["ceat"], results.list_strengths(CEAT.name))
     said = Section("What the numbers say, in sentences", findings=sentences, folded=True)
@@ -154,7 +149,7 @@ def describe_method(method: str, results: Results) -> Section:
     table, strengths = results.estimates[method], results.list_strengths(method)
     rows, about = _by_category(table), method_named(method)
     exchanged = table.filter(pl.col("exchanged"))["category"].unique() if "exchanged" in table.columns else ()
-    values = {"about": about, "exchanged": sorted(exchanged, key=grid.natural_order), "shades": shade_strip()}
+    values = {"about": about, "exchanged": sorted(exchanged, key=grid.natural_order), "steps": EFFECT_STEPS}
     return fill_section(
         "other_method",
         {**values, "n_tests": findings.count_tests(rows)},
@@ -294,7 +289,7 @@ def pairs(results: Results, *, texts: bool) -> Section | None:
         for row in results["pair_strength"].iter_rows(named=True)
     ]
     note = prose("pairs_note", has_twins=bool(bias["n_twins"].sum()))
-    about = {"n_tests": grid.tests_of(found), "shades": shade_strip(PERCENT_STEPS, 50), "fewest": FEWEST_PAIRS}
+    about = {"n_tests": grid.tests_of(found), "steps": PERCENT_STEPS, "fewest": FEWEST_PAIRS}
     detectable = [Section("Preferences that could have been found", items=strengths, folded=True)] * bool(strengths)
     return fill_section(
         "pairs",
@@ -499,15 +494,12 @@ _BEYOND = 0.8
 
 def sum_up_estimate(row: EstimateRow) -> str:
     """Return four lines on an estimate for its tooltip: effect and interval, p, copies, and how to see more."""
-    ends, copies = grid.write_interval(row["ci_low"], row["ci_high"], two), row.get("twin_effect_size")
-    p = row["p_association_holm"]
-    lines = [
-        f"{name_place(**row)}: {two(row['effect_size'])}" + (f", 95% interval {ends}" if ends != grid.MISSING else ""),
-        f"p (Holm) {sheet.equals_probability(p)}" if is_number(p) else "Not tested",
-        f"Random copies: {two(copies)}" if is_number(copies) else "Not compared with random copies",
-        "Click for words and sentences",
-    ]
-    return "\n".join(lines)
+    copies, p = row.get("twin_effect_size"), row["p_association_holm"]
+    ends = f", 95% interval {grid.write_interval(row['ci_low'], row['ci_high'], two)}" * is_number(row["ci_low"])
+    tested = f"p (Holm) {sheet.equals_probability(p)}" if is_number(p) else "Not tested"
+    compared = f"Random copies: {two(copies)}" if is_number(copies) else "Not compared with random copies"
+    place = f"{name_place(**row)}: {two(row['effect_size'])}{ends}"
+    return "\n".join([place, tested, compared, "Click for words and sentences"])
 
 
 def describe_estimate(row: EstimateRow) -> str:
@@ -534,7 +526,7 @@ def name_place(model: str, segment_length: str = "", **_: object) -> str:
 
 def draw_chart(ceat: Grid, categories: Sequence[grid.TitledCategory], *, choose: bool) -> Markup:
     """Return effects against length, a panel for each of these categories; with `choose` models can be chosen."""
-    scale = Scale(ceat, *((272, 170) if choose else (340, 210)), left=54, right=22, top=10, bottom=26)
+    scale = Scale(ceat, *((272, 170) if choose else (340, 210)))
     looks = [(model, n % len(MODELS) + 1, MARKERS[n % len(MARKERS)]) for n, model in enumerate(ceat.models)]
     about = {"ceat": ceat, "categories": categories, "choose": choose, "looks": looks, "scale": scale}
     address = partial(grid.address_of_number, CEAT.name)
@@ -544,27 +536,26 @@ def draw_chart(ceat: Grid, categories: Sequence[grid.TitledCategory], *, choose:
 class Scale:
     """Where lengths and effects are in a picture of this size with these margins; all effects are within it."""
 
-    def __init__(self, ceat: Grid, width: int, height: int, *, left: int, right: int, top: int, bottom: int) -> None:
+    def __init__(self, ceat: Grid, width: int, height: int) -> None:
         rows = [row for row in ceat.rows if is_number(row["effect_size"])]
         effects = [*(row["effect_size"] for row in rows), -0.5, 0.5]
         ends = [*effects, *(row[end] for row in rows for end in ("ci_low", "ci_high") if is_number(row[end]))]
         self._low = max(min(ends), min(effects) - _BEYOND) - 0.1
         self._high = min(max(ends), max(effects) + _BEYOND) + 0.1
         self.width, self.height = width, height
-        self._left, self._top, self._span = left, top, height - top - bottom
-        self._step = (width - left - right) / max(len(ceat.lengths), 1)
+        self._step = (width - 76) / max(len(ceat.lengths), 1)
         self._fixed = fixed_lengths(ceat.lengths)
         step = 0.5 if self._high - self._low < 4 else 1.0
         self.ticks = [n * step for n in range(-20, 21) if self._low <= n * step <= self._high]
 
     def x(self, n: int) -> float:
         """Return where the primary estimate (0) or the length of this number is."""
-        return round(self._left + n * self._step, 1)
+        return round(54 + n * self._step, 1)
 
     def y(self, effect: float) -> float:
         """Return the height of an effect; the end of an interval beyond the picture is at its edge."""
         share = (self._high - min(max(effect, self._low), self._high)) / (self._high - self._low)
-        return float(round(self._top + share * self._span, 1))
+        return float(round(10 + share * (self.height - 36), 1))
 
     def place(self, rows: Sequence[EstimateRow | None], shift: float = 0) -> list[dict[str, Any]]:
         """Return each estimate of a model with its place and the heights of the ends of its interval, None without one.

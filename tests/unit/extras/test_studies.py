@@ -34,8 +34,8 @@ from prasanga.schema import TABLES
 
 WORDS = {
     name: {
-        "targets": [{"stimuli": ["ফুল"]}, {"stimuli": ["মশা"]}],
-        "attributes": [{"stimuli": ["ভাল"]}, {"stimuli": ["মন্দ"]}],
+        "targets": [{"gloss": "flowers", "stimuli": ["ফুল"]}, {"gloss": "insects", "stimuli": ["মশা"]}],
+        "attributes": [{"gloss": "good", "stimuli": ["ভাল"]}, {"gloss": "bad", "stimuli": ["মন্দ"]}],
     }
     for name in ("C1", "C4", "C10")
 }
@@ -157,7 +157,8 @@ def test_more_draws_are_told_and_forbid_nothing(write: Write) -> None:
 
 
 def test_other_words_under_the_same_name_are_told_and_keep_numbers_apart(write: Write) -> None:
-    other = {**WORDS, "C1": {**WORDS["C1"], "targets": [{"stimuli": ["ফুল", "গোলাপ"]}, {"stimuli": ["মশা"]}]}}
+    targets = [{"gloss": "flowers", "stimuli": ["ফুল", "গোলাপ"]}, WORDS["C1"]["targets"][1]]
+    other = {**WORDS, "C1": {**WORDS["C1"], "targets": targets}}
     first = write("first", [("C1", "small", 0.2), ("C4", "small", 0.2)])
     second = write("second", [("C1", "small", 0.5), ("C4", "small", 0.3)], categories=other)
     hindi = write("hindi", [("C1", "small", 0.5)], language="hi")
