@@ -377,7 +377,7 @@ def memory(bench: Bench) -> None:
             encoder.embed(*segments.first(2))
             bench.require(False, "a text that does not fit was embedded")
         except InputError as error:
-            bench.require("has no memory for one text" in str(error), f"what does not fit is said so: {error}")
+            bench.require("has too little memory for one text" in str(error), f"what does not fit is said so: {error}")
     bench.require(np.array_equal(encoder.embed(*segments.first(2)), encoder.embed(*segments.first(2))), "no recovery")
 
 

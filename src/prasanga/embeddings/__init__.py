@@ -1,7 +1,6 @@
-"""Vectors of target words in their contexts: computing them, keeping them, reading them back.
+"""Compute, store and read vectors of target words in their contexts.
 
-The names are imported when they are first used: what computes needs torch, and what reads (`read_embeddings`,
-`shard_paths`) must not wait for it.
+Names are imported on first use: computing needs torch, and reading (`read_embeddings`) must not wait for it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Turns texts into vectors: of a target word inside its context (CEAT), or of a whole sentence (SEAT).
+"""Turn texts into vectors: of a target word inside its context (CEAT), or of a whole sentence (SEAT).
 
-A target's vector is the mean over the pieces that overlap its character span, suffix included (all of them, or those
-that `pieces` chooses), at one hidden layer or several. Positions come from the tokenizer's offsets; nothing is searched
-for again. Texts are tokenized once, sorted by length and run in batches of a bounded number of pieces; equal texts
-share one forward pass, whatever their targets.
+A target's vector is the mean over the pieces that overlap its character span, suffix included (or over the pieces that
+`pieces` chooses), at one hidden layer or several. Positions come from the tokenizer's offsets; there is no second
+search. Texts are tokenized once, sorted by length and run in batches of a bounded number of pieces. Equal texts share
+one forward pass, whatever their targets.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ def compute_vectors(
 ) -> list[torch.Tensor]:
     """Return the vectors of n items in a batch, (n, d) in float32, after each of the layers at `depths`.
 
-    States are gathered and summed in the order of their positions; adding them up in place (`index_add_`) would give
-    other bits every time on a card.
+    States are gathered and summed in the order of their positions; adding in place (`index_add_`) would give other bits
+    every time on a GPU.
 
     Args:
         loaded: the model.
         depths: layers, 0 the embeddings.
         ids: the pieces of each row of the batch.
         rows: (n,) the row of each item.
-        positions: the positions in its row whose mean is an item's vector, those of one item after those of another.
-        counts: (n,) how many of the positions belong to each item, at least one.
+        positions: for all items in turn, the positions in its row whose mean is the item's vector.
+        counts: (n,) the number of positions of each item, at least one.
     """
     table, mask = pad(ids, padding_of(loaded.tokenizer, loaded.config))
     # Without padding no mask is needed, and attention without a mask is faster.
@@ -60,7 +60,7 @@ def compute_vectors(
     places = np.zeros(wanted.shape, dtype=np.int64)
     places[wanted] = positions
     tables = (rows[:, None], places, ~wanted[:, :, None], counts[:, None])
-    # A model spread over several cards has its layers on different ones.
+    # A model spread over several GPUs has its layers on different ones.
     sent = {device: [send(each, device) for each in tables] for device in {one.device for one in states}}
     vectors = []
     for one in states:
@@ -79,7 +79,7 @@ def run_layers(
     """
     blocks, read = int(loaded.config.num_hidden_layers), {"input_ids": ids, "attention_mask": mask}
     stacks = (module for module in loaded.encoder.modules() if isinstance(module, torch.nn.ModuleList))
-    stack = next((module for module in stacks if len(module) == blocks), None)  # the outermost list is that of blocks
+    stack = next((module for module in stacks if len(module) == blocks), None)  # the outermost list has the blocks
     if stack is None or min(layers) == blocks:  # or blocks share weights, as in ALBERT: everything runs
         output = loaded.encoder(**read, output_hidden_states=min(layers) < blocks)
         return [output.last_hidden_state if layer == blocks else output.hidden_states[layer] for layer in layers]
@@ -120,21 +120,21 @@ def load_encoder(
     pieces_per_batch: int | None = None,
     options: ModelOptions = NO_OPTIONS,
 ) -> Encoder:
-    """Load the encoder of `model`, a folder or the id of a model of the hub.
+    """Load the encoder of `model`, a folder or a hub id.
 
     Args:
-        model: see `prasanga.models.load_model`, as for `revision`, `device`, `dtype` and `options`.
-        revision: branch, tag or commit of the hub.
+        model: as in `prasanga.models.load_model`, like `revision`, `device`, `dtype` and `options`.
+        revision: branch, tag or commit on the hub.
         device: `auto`, `cpu`, `cuda`, `cuda:<number>`.
-        dtype: `auto`, `float32`, `bfloat16`, `float16`: precision of the model; vectors are float32 in any case.
+        dtype: `auto`, `float32`, `bfloat16`, `float16`: precision of the model; vectors are always float32.
         layer: hidden layer: 0 the embeddings, k the output of block k, -1 the last, -2 the one before; or several.
-        threads: threads of torch in this process; left alone if None.
-        pieces_per_batch: most pieces per batch, padding included; None for 2,048 on a CPU, and on a GPU for what a
-            trial finds when the first batch is run.
-        options: of the tokenizer, the weights and the cards.
+        threads: threads of torch in this process; None leaves them unchanged.
+        pieces_per_batch: most pieces per batch, padding included; None for 2,048 on a CPU, and on a GPU for the result
+            of a trial before the first batch.
+        options: of the tokenizer, the weights and the GPUs.
 
     Raises:
-        InputError: the model cannot be had, or has no such layer.
+        InputError: the model cannot be loaded, or does not have such a layer.
     """
     if threads is not None:
         torch.set_num_threads(threads)
@@ -143,18 +143,18 @@ def load_encoder(
 
 
 class Encoder:
-    """A loaded model that turns texts into vectors.
+    """Turns texts into vectors with a loaded model.
 
     Attributes:
-        passes: texts run through the model since it was loaded; equal texts of one call are run once.
-        pieces: the same in pieces, special ones included, padding not.
-        pieces_per_batch: most pieces of a batch, padding included; None on a GPU until it is found or set.
+        passes: texts run through the model so far; equal texts in one call count once.
+        pieces: pieces run through the model so far, special ones included, padding excluded.
+        pieces_per_batch: most pieces per batch, padding included; None on a GPU until it is found or set.
     """
 
     def __init__(
         self, loaded: LoadedModel, *, layer: int | Sequence[int] = -1, pieces_per_batch: int | None = None
     ) -> None:
-        """Wrap a loaded model; `load_encoder` is the usual way to get one."""
+        """Wrap a loaded model; use `load_encoder` to load one."""
         self.loaded = loaded
         self.layers = (layer,) if isinstance(layer, int) else tuple(layer)
         blocks = int(loaded.config.num_hidden_layers)
@@ -169,12 +169,12 @@ class Encoder:
 
     @property
     def on_a_gpu(self) -> bool:
-        """Whether the model runs on a card."""
+        """Whether the model runs on a GPU."""
         return self.loaded.device.type != "cpu"
 
     @property
     def device_name(self) -> str:
-        """What it runs on, as the makers of the card call it."""
+        """The name of the GPU, or the type of another device."""
         device = self.loaded.device
         return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
 
@@ -191,14 +191,14 @@ class Encoder:
         Args:
             texts: n texts.
             spans: their targets.
-            pieces: `all` the mean over every piece that overlaps the span; `root` over those that begin before the
-                root ends; `first`, `last` a single one; `position` the piece that would be the target's if every word
-                were one piece.
+            pieces: `all` the mean over every piece that overlaps the span; `root` over the pieces that begin before the
+                root ends; `first`, `last` a single one; `position` the piece at the target's place if every word were
+                one piece.
             roots: where each target's root ends, a position in its text; for `pieces="root"`.
 
         Raises:
-            InputError: a span outside its text, a target without a piece (at its `position`) or longer than the model
-                reads, or vectors that are not finite.
+            InputError: a span is outside its text; a target does not have a piece (at its `position`) or is longer than
+                the model's limit; vectors are not finite.
         """
         return self._read_and_run(texts, spans, Pooling("target", pieces), roots)[0]
 
@@ -206,9 +206,9 @@ class Encoder:
         """Return sentence vectors, (n, d) float32, in order, at the first layer that the encoder was loaded with.
 
         Args:
-            texts: sentences; one too long for the model loses its end.
-            pooling: `cls` the first position, whatever piece the tokenizer puts there; `last` the last one, special or
-                not (for decoders, which read from left to right); `mean` over all positions, special pieces included.
+            texts: sentences; one that is too long for the model is cut at its end.
+            pooling: `cls` the first position, whatever its piece; `last` the last position, special or not (for
+                decoders, which read from left to right); `mean` over all positions, special pieces included.
 
         Raises:
             InputError: an unknown pooling, an empty text, or vectors that are not finite.
@@ -222,7 +222,7 @@ class Encoder:
         pooling: Pooling,
         roots: Sequence[int] | None = None,
     ) -> Inputs:
-        """Tokenize: the first half of the work, which may go on beside the model's (`run`).
+        """Tokenize texts, the first half of the work; it can run in parallel with the model's half (`run`).
 
         Raises:
             InputError: as `embed` and `encode`.
@@ -236,10 +236,10 @@ class Encoder:
         pooling: Pooling,
         roots: Sequence[int] | None = None,
     ) -> list[Vectors]:
-        """Return vectors at each layer; texts are read while the card is at work."""
+        """Return vectors at each layer; the next texts are tokenized while the GPU works."""
         for name, given in (("spans", spans), ("roots", roots)):
             if given is not None and len(texts) != len(given):
-                raise InputError(f"{len(texts)} texts, but {len(given)} {name}; give one for each text.")
+                raise InputError(f"{len(texts)} texts, but {len(given)} {name}. Give one for each text.")
 
         def choose(values: Sequence[Any] | None, places: list[int]) -> Any:
             return None if values is None else [values[place] for place in places]
@@ -252,8 +252,8 @@ class Encoder:
         for places, inputs in read_ahead(plan_parts(texts, order, ON_A_GPU), read):
             for place in np.array(places)[inputs.n_pieces == 0].tolist():
                 raise InputError(
-                    f"pieces is 'position', but {shorten(texts[place])!r} has no piece at the place of its target among"
-                    " the words. Leave the text out, or write pieces: all."
+                    f"pieces is 'position', but {shorten(texts[place])!r} does not have a piece at its target's place"
+                    " among the words. Leave the text out, or write pieces: all."
                 )
             for whole, part in zip(vectors, self.run(inputs), strict=True):
                 whole[places] = part
@@ -261,14 +261,14 @@ class Encoder:
 
     @torch.inference_mode()
     def run(self, inputs: Inputs, done: Callable[[int], object] | None = None) -> list[Vectors]:
-        """Return the vectors of all items at each layer, (n, d) float32; the same inputs make the same batches.
+        """Return the vectors of all items at each layer, (n, d) float32; the same inputs give the same batches.
 
         Args:
             inputs: from `read`.
-            done: told the items of each batch when it has been run, or on a card handed to it.
+            done: called with the number of items of each batch when it has run, or was sent to a GPU.
 
         Raises:
-            InputError: vectors that are not finite, or a text for which the device has no memory.
+            InputError: vectors are not finite, or the device has too little memory for a text.
         """
         vectors = [np.empty((len(inputs.row), self.dimension), dtype=np.float32) for _ in self.layers]
         if inputs.ids and self.pieces_per_batch is None:
@@ -299,11 +299,11 @@ class Encoder:
             for whole, part in zip(vectors, found, strict=True):
                 whole[mine] = part.numpy()
         if not all(np.isfinite(one).all() for one in vectors):
-            mend = "the weights are damaged: fetch them again"
+            remedy = "fetch the weights again: they are damaged"
             if self.loaded.dtype != "float32":
-                mend = f"write dtype: float32; if that does not help, {mend}"
+                remedy = f"write dtype: float32; if that does not help, {remedy}"
             raise InputError(
-                f"model {self.loaded.name}: some vectors are not finite in {self.loaded.dtype}. {mend.capitalize()}."
+                f"model {self.loaded.name}: some vectors are not finite in {self.loaded.dtype}. {remedy.capitalize()}."
             )
         self.passes += len(inputs.ids)
         self.pieces += sum(map(len, inputs.ids))
@@ -311,10 +311,10 @@ class Encoder:
 
     @torch.inference_mode()
     def find_budget(self) -> int:
-        """Try how many pieces a batch on this device should have.
+        """Find by trial how many pieces a batch on this device should have.
 
         Raises:
-            InputError: there is no memory for a single piece.
+            InputError: the device has too little memory for a single piece.
         """
         if not self.on_a_gpu:
             return ON_A_CPU
@@ -324,7 +324,7 @@ class Encoder:
             raise no_memory_for(self.loaded.name, self.loaded.device, 1) from error
 
     def _time(self, pieces: int) -> float:
-        """Return the seconds for a batch of so many pieces; a first run warms the device up and does not count."""
+        """Return the seconds for a batch of so many pieces; an uncounted first run warms the device up."""
         length = min(_TRIAL_LENGTH, self.max_pieces or _TRIAL_LENGTH, pieces)
         known = int(self.loaded.encoder.get_input_embeddings().num_embeddings)
         rng = np.random.default_rng(pieces)

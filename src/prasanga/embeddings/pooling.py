@@ -1,7 +1,7 @@
-"""From texts to what a model reads: which pieces, and at which positions of them a vector is made.
+"""Turn texts into model inputs: the pieces to read, and the positions that each vector is made of.
 
 A vector is made of pieces of a target word (CEAT), or of a whole sentence (SEAT). Equal texts become one input,
-whatever their targets; inputs are in an order that depends on their pieces alone.
+whatever their targets. The order of inputs depends only on their pieces.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Part = TypeVar("Part")
 Read = TypeVar("Read")
 ON_A_GPU, ON_A_CPU = 1 << 20, 1 << 16
-"""Characters of a part: less than a second's work of a card, some ten seconds' of two cores."""
+"""Characters of a part: less than a second of work for a GPU, about ten seconds for two cores."""
 TARGET_PIECES = ("all", "root", "first", "last", "position")
 SENTENCE_POOLINGS = ("cls", "mean", "last")
 Unknown = Literal["leave-out", "keep"]
-"""What becomes of a target with a piece that the tokenizer does not know."""
+"""Whether to leave out or keep a target with a piece that the tokenizer does not know."""
 Counts = NDArray[np.int32]
 
 
@@ -39,18 +39,18 @@ class Pooling:
 
     Attributes:
         unit: `target`, a word at a span of the text, or `sentence`, the text as a whole.
-        positions: of a target: `all` the mean over every piece that overlaps its span (Sadhu et al. 2024, section 4.2),
-            `root` over those that begin within its root (their program), `first` or `last` one piece (CEAT's program),
-            `position` the piece that would be the target's if every word were one piece (the SEAT notebook of Sadhu et
-            al.; where a word before the target is split, that is a piece of an earlier word); of a sentence: `cls` the
-            first position, `mean` over all, special ones included, `last` the last one.
+        positions: for a target: `all` the mean over every piece that overlaps its span (Sadhu et al. 2024, section
+            4.2), `root` over the pieces that begin within its root (their program), `first` or `last` one piece (CEAT's
+            program), `position` the piece at the target's place if every word were one piece (the SEAT notebook of
+            Sadhu et al.; if a word before the target is split, this is a piece of an earlier word). For a sentence:
+            `cls` the first position, `mean` over all, special ones included, `last` the last one.
     """
 
     unit: Literal["target", "sentence"] = "target"
     positions: str = "all"
 
     def __post_init__(self) -> None:
-        """Refuse positions that there are not."""
+        """Refuse unknown positions."""
         allowed = TARGET_PIECES if self.unit == "target" else SENTENCE_POOLINGS
         if self.positions not in allowed:
             key = "pieces" if self.unit == "target" else "pooling"
@@ -71,17 +71,17 @@ def root_end(start: int, end: int, stimulus: str) -> int:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a model reads for n items, and which positions of it their vectors are made of.
+    """The model's inputs for n items, and the positions in them that make the vectors.
 
     Attributes:
         ids: the pieces of each forward pass, shortest first.
         row: (n,) the forward pass of each item.
-        positions: positions in the passes, those of one item after those of another.
-        counts: (n,) how many of the positions belong to each item, at least one.
-        n_pieces: (n,) pieces of the target, or of the sentence, all of them, whichever the vector is made of; 0 where
-            there is nothing to make it of (no piece at the target's `position`), and then it says nothing.
-        n_unknown: (n,) how many of these the tokenizer does not know; of the one piece at the target's `position`,
-            which need be none of them, whether it is unknown.
+        positions: for all items in turn, their positions in the passes.
+        counts: (n,) the number of positions of each item, at least one.
+        n_pieces: (n,) all pieces of the target or sentence, even if the vector uses fewer; 0 if the target does not
+            have a piece at its `position`, and then the item's vector is meaningless.
+        n_unknown: (n,) how many of these pieces the tokenizer does not know; for `position`, whether the one piece
+            there (perhaps of another word) is unknown.
         cut: (n,) whether the text was cut to fit the model.
     """
 
@@ -102,21 +102,22 @@ def read_inputs(
     pooling: Pooling,
     roots: Sequence[int] | None = None,
 ) -> Inputs:
-    """Tokenize `texts` once, and find what each vector is made of.
+    """Tokenize `texts` once, and find the positions for each vector.
 
     Args:
-        loaded: the model that will read them.
-        limit: most pieces that it reads; None if nothing limits it.
+        loaded: the model.
+        limit: the most pieces that it reads; None for no limit.
         texts: n texts.
-        spans: of each text, the characters (start, end) of its target; of no meaning for whole sentences.
-        pooling: what the vectors are made of.
+        spans: the characters (start, end) of each text's target; None for whole sentences.
+        pooling: how a text becomes a vector.
         roots: where each target's root ends, a position in its text; for `root` only.
 
     Raises:
-        InputError: a span outside its text, a target without a piece or longer than the model reads, an empty text.
+        InputError: a span is outside its text, a target does not have a piece or is longer than the model's limit, or a
+            text is empty.
     """
     if pooling.positions == "root" and roots is None:
-        raise InputError("pieces is 'root', but roots is not given: say where each target's root ends.")
+        raise InputError("pieces is 'root', but `roots` is missing. Give the end of each target's root.")
     different = list(dict.fromkeys(texts))
     places = {text: place for place, text in enumerate(different)}
     row = np.fromiter((places[text] for text in texts), np.int64, len(texts))
@@ -133,7 +134,7 @@ def read_inputs(
     if spans is None:
         whole = np.ones(len(item), np.bool_)
         for bad in np.flatnonzero(count(~table.special[piece]) == 0).tolist():
-            raise InputError(f"the text {texts[bad]!r} has no piece: leave empty texts out.")
+            raise InputError(f"the text {texts[bad]!r} does not have any piece. Leave empty texts out.")
     else:
         whole = _find_targets(texts, np.array(spans, np.int64).reshape(-1, 2), table, item, piece)
     n_pieces, counted = count(whole), whole
@@ -144,7 +145,7 @@ def read_inputs(
         chosen = _choose_pieces(pooling, whole, item, table.spans[piece, 0], roots)
     unknown = np.isin(table.ids, list(unknown_pieces(loaded.tokenizer)))[piece]
     n_unknown = count(unknown & counted)
-    chosen = chosen | ((position == 0) & (n_pieces == 0)[item])  # any position where nothing can make a vector
+    chosen = chosen | ((position == 0) & (n_pieces == 0)[item])  # a placeholder, for a vector that is not used
 
     passes = [table.ids[begin:end] for begin, end in pairwise(table.borders)]
     cut = np.zeros(len(texts), np.bool_) if limit is None else lengths[row] > limit
@@ -159,7 +160,7 @@ def read_inputs(
             kept = np.array(cut_around(table.pieces(row[number]), begin, end, limit), np.int64)
             if not np.isin(aim, kept).all():
                 raise InputError(
-                    f"model {loaded.name} reads {limit} pieces, but the target alone has {len(aim)}:"
+                    f"model {loaded.name} reads at most {limit} pieces, but the target alone has {len(aim)}:"
                     f" {shorten(texts[number])!r}. Take the word out of the lexicon, or use a model that reads more."
                 )
             if spans is None:
@@ -185,7 +186,7 @@ def read_inputs(
 
 
 def plan_parts(texts: Sequence[str], order: Sequence[int], size: int) -> list[list[int]]:
-    """Divide `texts`, in the given order, into parts of about `size` characters; keep equal neighbours together."""
+    """Divide `texts`, in the given order, into parts of about `size` characters; equal neighbors share a part."""
     parts: list[list[int]] = [[]]
     before, held = None, 0
     for place in order:
@@ -199,7 +200,7 @@ def plan_parts(texts: Sequence[str], order: Sequence[int], size: int) -> list[li
 
 
 def read_ahead(parts: Sequence[Part], read: Callable[[Part], Read]) -> Iterator[tuple[Part, Read]]:
-    """Yield each part with what `read` makes of it; the next one is read in a thread meanwhile."""
+    """Yield each part with the result of `read`; a thread reads the next one meanwhile."""
     with ThreadPoolExecutor(1) as reader:
         ahead = [reader.submit(read, part) for part in parts[:1]]
         for number, part in enumerate(parts):
@@ -216,17 +217,17 @@ def _find_targets(
     sizes = np.fromiter(map(len, texts), np.int64, len(texts))
     for bad in np.flatnonzero((start < 0) | (start >= end) | (end > sizes)).tolist():
         raise InputError(
-            f"span {start[bad]}-{end[bad]} does not lie in its text of {sizes[bad]} characters:"
-            f" {shorten(texts[bad])!r}."
+            f"span {start[bad]}-{end[bad]} is outside its text of {sizes[bad]} characters:"
+            f" {shorten(texts[bad])!r}. Give character positions within the text."
         )
     found: NDArray[np.bool_] = (
         (table.spans[piece, 0] < end[item]) & (table.spans[piece, 1] > start[item]) & ~table.special[piece]
     )
     for bad in np.flatnonzero(np.bincount(item[found], minlength=len(texts)) == 0).tolist():
         raise InputError(
-            f"the tokenizer makes no piece of the target {texts[bad][start[bad] : end[bad]]!r} at"
-            f" {start[bad]}-{end[bad]} of {shorten(texts[bad])!r}: its normalization drops these characters. Take the"
-            " word out of the lexicon, or use a tokenizer that keeps them."
+            f"the tokenizer drops the target {texts[bad][start[bad] : end[bad]]!r} at {start[bad]}-{end[bad]} of"
+            f" {shorten(texts[bad])!r} in its normalization. Take the word out of the lexicon, or use a tokenizer that"
+            " keeps these characters."
         )
     return found
 
@@ -256,9 +257,9 @@ def _choose_pieces(
 def _find_positions(
     texts: Sequence[str], spans: Sequence[Span], table: PieceTable, row: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the position of the piece that would be the target's if every word were one piece; -1 if none would, (n,).
+    """Return for each text the position of the target's piece if every word were one piece, (n,); -1 if there is none.
 
-    Words are what stands between white space; special pieces before the text are counted on top.
+    Words are separated by white space; special pieces before the text are added.
     """
     found = np.full(len(texts), -1)
     for number, (text, (start, _)) in enumerate(zip(texts, spans, strict=True)):

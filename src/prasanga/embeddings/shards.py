@@ -1,7 +1,7 @@
-"""The vectors of a study: shards, the lists that name them, and reading them. All of it works without torch.
+"""Write and read the vectors of a study: shards, and the lists that name them. This module works without torch.
 
-A list is a small file beside a folder of shards that names each with its digest. Statistics take the list as their
-input, so equal shards rerun nothing.
+A list is a small file next to a folder of shards; it names each with its digest. Statistics take the list as input, so
+equal shards rerun nothing.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ Vectors = tuple[list[str], NDArray[np.float32]]
 # Vectors as a column of Arrow.
 
 StoredDtype = Literal["float16", "float32"]
-"""Precision in which vectors are kept."""
+"""Precision of stored vectors."""
 
 
 def rounded(vectors: NDArray[np.float32], dtype: StoredDtype) -> NDArray[np.floating]:
     """Return vectors in `dtype`.
 
     Raises:
-        InputError: a number is too large for it.
+        InputError: a number is too large for `dtype`.
     """
     with np.errstate(over="ignore"):
         kept = vectors.astype(dtype)
     if not np.isfinite(kept).all():
         largest = float(np.abs(vectors).max())
         raise InputError(
-            f"a vector has a number of {largest:.4g}, too large for {dtype} (at most {np.finfo(dtype).max:.0f}). Write"
+            f"a vector has the number {largest:.4g}, but {dtype} allows at most {np.finfo(dtype).max:.0f}. Write"
             " embeddings: {stored_dtype: float32}."
         )
     return kept
@@ -63,7 +63,7 @@ def rounded(vectors: NDArray[np.float32], dtype: StoredDtype) -> NDArray[np.floa
 def embedding_field(dtype: StoredDtype, width: int) -> pa.Field:
     """Return the schema's field for vectors of `width` numbers, named embedding.
 
-    Neither a row nor a number in it may be null: Parquet then has no levels to decode, and is read much faster.
+    Neither rows nor numbers are nullable: Parquet then stores no levels, and reading is much faster.
     """
     return pa.field("embedding", _list_type(pa.from_numpy_dtype(np.dtype(dtype)), width), nullable=False)
 
@@ -101,8 +101,7 @@ def list_shards(paths: Sequence[str | Path], output: str | Path) -> None:
     equal in all shards).
 
     Raises:
-        InputError: shards made by different models, settings or code, or of different widths or lengths. The message
-            names the one that does not fit.
+        InputError: shards differ in model, settings, code, width or length.
     """
     common = require_equal(paths, RUN_KEYS)
     kinds = [open_parquet(path).schema_arrow.field("embedding").type for path in paths]
@@ -111,7 +110,7 @@ def list_shards(paths: Sequence[str | Path], output: str | Path) -> None:
     for path, kind in zip(paths, kinds, strict=True):
         if kind != kinds[0] or len(lengths) > 1:
             raise InputError(
-                f"{path}: its vectors are {kind} of segments of length {' and '.join(lengths)}, those of {paths[0]} are"
+                f"{path}: its vectors are {kind}, of segments of length {' and '.join(lengths)}, but {paths[0]} has"
                 f" {kinds[0]}. Delete the shard that does not fit, and run again."
             )
     left_out: dict[str, Counter[str]] = defaultdict(Counter)
@@ -139,8 +138,8 @@ def shard_paths(list_path: str | Path) -> list[Path]:
     """Return the shards that a list names, relative to its folder.
 
     Raises:
-        InputError: there is no list, a shard is missing, or it was made by another model, with other settings or from
-            another sample than the list says. The message names the file and the setting.
+        InputError: the list or a shard is missing, or a shard comes from another model, other settings or another
+            sample than the list.
     """
     listed = _read_list(Path(list_path))
     paths = [Path(list_path).parent / name for name in listed["shards"]]
@@ -158,7 +157,7 @@ def shard_paths(list_path: str | Path) -> list[Path]:
 
 
 def _difference(key: str, found: str, expected: str) -> str:
-    """Name what differs, by the first setting that does where both sides are settings."""
+    """Return the first setting that differs, or the whole values if they are not settings."""
     with suppress(ValueError, AttributeError):
         one, other = json.loads(found), json.loads(expected)
         name = min(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
@@ -168,7 +167,7 @@ def _difference(key: str, found: str, expected: str) -> str:
 
 def _read_list(path: Path) -> dict[str, Any]:
     if not path.exists():
-        raise InputError(f"{path}: no such list of shards.")
+        raise InputError(f"{path}: no such list of shards. Restore it, or run the workflow again.")
     listed: dict[str, Any] = read_document(path)
     if not isinstance(listed.get("shards"), dict):
         raise InputError(f"{path}: not a list of shards. Delete it and run the workflow again.")
@@ -182,12 +181,12 @@ def _read_list(path: Path) -> dict[str, Any]:
 def read_embeddings(
     list_path: str | Path, *, stimuli: Collection[str] | None = None, twin: int | None = None
 ) -> dict[str, Vectors]:
-    """Read the vectors of each stimulus, from the shards that a list names, all into memory at once.
+    """Read the vectors of each stimulus, from the shards that a list names, into memory.
 
     Args:
         list_path: written by `prasanga.embeddings.list_shards`.
         stimuli: read only these; those without a vector are absent from the result.
-        twin: of vectors of twins, the number of the one whose are read.
+        twin: for vectors of twins, the number of the twin to read.
 
     Returns:
         {stimulus: (occurrence ids, (n, d) float32)}, n rows in the order of the shards. Float16 shards are widened.
@@ -199,9 +198,9 @@ def read_embeddings(
 
 
 class StoredEmbeddings(Mapping[str, Vectors]):
-    """The vectors of each stimulus as `read_embeddings` gives them, read from the disk when they are asked for.
+    """The vectors of each stimulus, as from `read_embeddings`, read from disk on demand.
 
-    A large study is read word by word, a small one at once. Words that were used last stay in memory, up to a bound.
+    A large study is read word by word, a small one at once. Recently used words stay in memory, up to a bound.
     """
 
     def __init__(
@@ -211,13 +210,13 @@ class StoredEmbeddings(Mapping[str, Vectors]):
         cache_bytes: int = 2 << 30,
         twin: int | None = None,
     ) -> None:
-        """Look at the shards that a list names.
+        """Open the shards that a list names.
 
         Args:
             list_path: written by `prasanga.embeddings.list_shards`.
             stimuli: offer only these; those without a vector are absent.
             cache_bytes: most bytes of vectors to keep.
-            twin: of vectors of twins, the number of the one whose are read.
+            twin: for vectors of twins, the number of the twin to read.
 
         Raises:
             InputError: as `read_embeddings`.
@@ -231,7 +230,7 @@ class StoredEmbeddings(Mapping[str, Vectors]):
                     all_ids += ids
                     paths.append(path)
         self._found = dict(sorted(found.items()))
-        # While it is read, a vector takes about eight times its bytes on disk.
+        # While it is read, a vector takes about eight times its size on disk.
         self._at_once = 8 * sum(path.stat().st_size for path in self._paths) <= min(cache_bytes, 256 << 20)
         self._kept: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
@@ -239,7 +238,7 @@ class StoredEmbeddings(Mapping[str, Vectors]):
         """Return occurrence ids and (n, d) float32 vectors of a stimulus, n rows in the order of the shards.
 
         Raises:
-            KeyError: the stimulus has no vector.
+            KeyError: the stimulus does not have a vector.
         """
         ids, paths = self._found[stimulus]
         if stimulus in self._kept:
@@ -247,7 +246,7 @@ class StoredEmbeddings(Mapping[str, Vectors]):
             return list(ids), self._kept[stimulus]
         sources, words = (self._paths, [*self._found]) if self._at_once else (paths, [stimulus])
         for word, (_, vectors) in _read_vectors(sources, words, self._twin).items():
-            vectors.flags.writeable = False  # the next one to ask gets the same array
+            vectors.flags.writeable = False  # later callers get the same array
             self._kept[word] = vectors
         found = self._kept[stimulus]
         while sum(each.nbytes for each in self._kept.values()) > self._cache_bytes:
@@ -263,22 +262,22 @@ class StoredEmbeddings(Mapping[str, Vectors]):
         return len(self._found)
 
     def __contains__(self, stimulus: object) -> bool:
-        """Return whether a stimulus has a vector; none is read."""
+        """Return whether a stimulus has a vector, without reading one."""
         return stimulus in self._found
 
     def ids(self, stimulus: str) -> list[str]:
-        """Return the occurrence ids of a stimulus, in the order of its vectors; no vector is read."""
+        """Return the occurrence ids of a stimulus in the order of its vectors, without reading vectors."""
         return list(self._found[stimulus][0])
 
 
 def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[str]]:
-    """Read the occurrences of each stimulus that all these lists have: what draws in the mode `fixed` may index.
+    """Read the occurrences of each stimulus that all these lists share; `fixed` draws index only these.
 
     Args:
         list_paths: lists of the models of a study at one segment length.
 
     Returns:
-        {stimulus: occurrence ids}; a stimulus that one of the models lacks has an empty set.
+        {stimulus: occurrence ids}; the set is empty for a stimulus that one of the models lacks.
 
     Raises:
         InputError: as `read_embeddings`.
@@ -293,7 +292,7 @@ def read_common_occurrences(list_paths: Sequence[str | Path]) -> dict[str, set[s
 
 
 def _read_vectors(paths: Sequence[Path], stimuli: Collection[str], twin: int | None) -> dict[str, Vectors]:
-    """Read ids and (n, d) vectors of each stimulus, in the order of the shards; arguments as of `read_embeddings`."""
+    """Read ids and (n, d) vectors of each stimulus, in the order of the shards; arguments as in `read_embeddings`."""
     table = pa.concat_tables(
         _read_rows(path, ["occurrence_id", "stimulus", "embedding"], stimuli, twin) for path in paths
     )
@@ -306,7 +305,7 @@ def _read_vectors(paths: Sequence[Path], stimuli: Collection[str], twin: int | N
 
 
 def _read_rows(path: Path, columns: Sequence[str], stimuli: Collection[str] | None, twin: int | None) -> pa.Table:
-    """Read columns of one shard: the rows of some stimuli, or of all; of one twin, or of a model."""
+    """Read columns of one shard: the rows of some stimuli or all, and of one twin or the model."""
     wanted = [*columns, *([] if twin is None else ["twin"])]
     table = read_table(path, wanted) if stimuli is None else read_where(path, wanted, "stimulus", stimuli)
     return table if twin is None else table.filter(pc.field("twin") == twin).select(columns)

@@ -1,9 +1,9 @@
-"""The embedding stage: a file of segments, or of filled templates, to a shard of the vectors that a model gives them.
+"""Run the embedding stage: read a file of segments or filled templates, and write a shard of their vectors.
 
-A shard is made of the rows that the store has and those that it lacks. The store is filled part by part: a part that is
-written survives a kill, and the next run goes on there. Parts are planned over all items, not only the missing ones, so
+A shard combines rows that the store has with rows computed now. The store is filled part by part: a written part
+survives a kill, and the next run goes on after it. Parts are planned over all items, not only the missing ones, so
 after a kill the remaining parts run in the same batches and give the same bits. While the model works on one part, the
-next is tokenized and the one before is written.
+next is tokenized and the previous one is written.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ _NUMBERS = {"n_pieces": pa.int32(), "n_unknown": pa.int32(), "cut": pa.bool_()}
 
 
 class ShardFiles(NamedTuple):
-    """A file of segments, and the files that are made of it."""
+    """A file of segments, and the files that are made from it."""
 
     segments: str | Path
     """Parquet file with segment_id, occurrence_id, stimulus, segment_length, text, start, end."""
     output: str | Path
     """Parquet file to write: the first four of these, n_pieces and n_unknown (int32; of the target, or of the whole
-    sentence, special pieces included), cut (bool), embedding (fixed-size list), one row group per stimulus; of twins
-    also `twin` (int32), the number of the one that read the segment."""
+    sentence, special pieces included), cut (bool), embedding (fixed-size list), one row group per stimulus; for twins
+    also `twin` (int32), the number of the twin that read the segment."""
     left_out: str | Path
     """Table (TSV) of the segments that are not in `output`, each with the reason."""
     made_from: Mapping[str, str]
@@ -74,16 +74,16 @@ class ShardFiles(NamedTuple):
 
 
 class VectorSource(NamedTuple):
-    """Where vectors come from: a model, or one of its twins."""
+    """The source of vectors: a model, or one of its twins."""
 
     stores: Sequence[Store]
-    """Of these vectors, and of the other layers that the encoder computes in the same pass."""
+    """The store of these vectors, then those of the other layers that the encoder computes in the same pass."""
     load: Callable[[], Encoder]
-    """Gives the encoder, its layers in the order of `stores`; called only if a vector is missing."""
+    """Loads the encoder, with its layers in the order of `stores`; called only if a vector is missing."""
 
 
 class Item(NamedTuple):
-    """A text to embed, the characters of its target, and where the target's root ends."""
+    """A text to embed, the characters of its target, and the end of the target's root."""
 
     text: str
     start: int
@@ -102,24 +102,23 @@ def embed_files(
     threads: int,
     cards: int,
 ) -> None:
-    """Write the vectors of files of segments, of one file or of several; only those that no store has are computed.
+    """Write the vectors of one file of segments or several; only missing vectors are computed.
 
-    A model is loaded once for all files, and a twin likewise. Each file is run in batches of its own, so its vectors
-    are the same to the bit, whatever other files come with it.
+    A model, or a twin, is loaded once for all files. Each file is run in batches of its own, so its vectors are the
+    same to the bit, whatever other files there are.
 
     Args:
         segments: Parquet files with the columns of a segment and, in their metadata, how they were sampled.
-        outputs: the shard of vectors of each (`Shard`).
-        left_out: of each, the table (TSV) of the segments that are not in it, with the reason.
+        outputs: for each file, its shard of vectors (`Shard`).
+        left_out: for each file, the table (TSV) of the segments that are not in its shard, with the reason.
         model: the report on the model (`prasanga.models.check_model`).
         embedding: the settings of its vectors, as plain values (`VectorSettings.of`).
         root: folder of all stores.
         threads: of the encoder on a CPU.
-        cards: that the model is spread over; 0 for the CPU.
+        cards: GPUs that the model is spread over; 0 for the CPU.
 
     Raises:
-        InputError: a file without these columns; a model without the vector that is asked for; all that the encoder
-            refuses.
+        InputError: a file lacks these columns; the model lacks the vector asked for; as `Encoder.embed`.
     """
     report = read_document(model)
     settings = settle_dtype(VectorSettings.of(embedding, cards=cards), report, root)
@@ -141,19 +140,19 @@ def embed_files(
 def embed_shards(
     shards: Sequence[ShardFiles], sources: Sequence[VectorSource], settings: VectorSettings, *, width: int
 ) -> list[Counter[str]]:
-    """Write the vectors of all segments of some files, each in its order; embed only what the stores lack.
+    """Write the vectors of all segments of some files, in file order; embed only what the stores lack.
 
     Args:
         shards: the files.
-        sources: of the vectors: the model, or its twins in their order; each is loaded once, if at all.
+        sources: the model, or its twins in their order; each is loaded at most once.
         settings: of the vectors; each of several twins reads a share of the segments (`deal`).
         width: of the vectors.
 
     Returns:
-        Of each file the counts of `fill`, over all sources.
+        For each file the counts of `fill`, over all sources.
 
     Raises:
-        InputError: a segments file without these columns; all that the encoder refuses.
+        InputError: a segments file lacks these columns; as `Encoder.embed`.
     """
     asked = [_read_segments(shard.segments, settings) for shard in shards]
     found: list[list[pa.Table]] = [[] for _ in shards]
@@ -165,7 +164,7 @@ def embed_shards(
             counts[place] += fill(source.stores, dict(mine), load, settings, shard.segments)
             rows = source.stores[0].read_rows([key for key, _ in mine])
             found[place] += [] if rows is None else [rows]
-        del load  # and with it the model, before the next one is loaded
+        del load  # frees the model before the next one is loaded
     keys = [source.stores[0].key for source in sources]
     key = digest_of(keys) if settings.twins else keys[0]
     numbers = [pa.field(name, kind, nullable=False) for name, kind in _NUMBERS.items()]
@@ -190,17 +189,17 @@ def fill(
 
     Args:
         stores: one for each layer of the encoder, in its order; the first decides what is missing.
-        items: {segment id: what to embed}; equal ids are equal items.
-        load: gives the encoder; called only if a vector is missing.
+        items: {segment id: item}; equal ids are equal items.
+        load: loads the encoder; called only if a vector is missing.
         settings: of the vectors.
-        where: the file that the items are from, for messages.
+        where: the file of the items, for messages.
 
     Raises:
-        InputError: what the encoder refuses, naming file and text; a vector too large for `dtype`.
+        InputError: as `Encoder.embed`, with file and text; a vector is too large for `dtype`.
 
     Returns:
-        How many items the store had (`reused`) and lacked (`embedded`); the texts run through the model (`passes`;
-        equal ones share one).
+        How many items the store had (`reused`) and lacked (`embedded`), and how many texts ran through the model
+        (`passes`; equal ones count once).
     """
     ids = sorted(items, key=lambda name: (len(items[name].text), *items[name]))
     has = dict(zip(ids, stores[0].find(ids).tolist(), strict=True))
@@ -236,11 +235,11 @@ def fill(
 
 
 def deal(stimuli: Sequence[str], n_twins: int, most: int | None = None) -> NDArray[np.int32]:
-    """Return which twin reads each of n segments, (n,): number 0 to `n_twins` - 1, or -1 for none.
+    """Return the number of the twin that reads each of n segments, (n,): 0 to `n_twins` - 1, or -1 for none.
 
-    The segments of a stimulus are dealt in turn, in their order, which is the same for all lengths of a shared pool,
-    and that of the templates. So each twin has as many as the others, but for one, and at most `most` if that is given;
-    of a stimulus with fewer segments than twins the last ones have none.
+    The segments of a stimulus are dealt in turn, in file order, which is the same for all lengths of a shared pool and
+    for templates. So twins get equally many, give or take one, and at most `most` if given; if a stimulus has fewer
+    segments than twins, the last twins get none.
     """
     turns: Counter[str] = Counter()
     numbers = np.full(len(stimuli), -1, dtype=np.int32)
@@ -252,17 +251,17 @@ def deal(stimuli: Sequence[str], n_twins: int, most: int | None = None) -> NDArr
 
 
 class _SegmentRows(NamedTuple):
-    """The rows of a shard, and for each its key in the store, what is embedded, and the source that reads it."""
+    """The rows of a shard and, for each, its key in the store, its item, and the source that reads it."""
 
     rows: pa.Table
     items: list[tuple[str, Item, int]]
 
 
 def _read_segments(path: str | Path, settings: VectorSettings) -> _SegmentRows:
-    """Read a file of segments; of twins only the rows that they read, with the column `twin`.
+    """Read a file of segments; for twins, only the rows that they read, with the column `twin`.
 
-    A segment's id is a digest of text and span, all that a vector depends on; the mean over the root depends on where
-    the root ends as well.
+    A segment's id is a digest of text and span, all that a vector depends on; a mean over the root also depends on the
+    end of the root, which is added.
     """
     rows = read_table(path)
     require_columns(str(path), pl.DataFrame(rows), _SEGMENT, remade_by("samples"))
@@ -297,7 +296,7 @@ def _keep(
 
 
 def _write(shard: ShardFiles, segments: _SegmentRows, vectors: pa.Table, key: str, unknown: Unknown) -> None:
-    """Write a shard and the table of what is left out of it."""
+    """Write a shard and its table of left-out segments."""
     rows = segments.rows.drop_columns(["text", "start", "end"])
     n_pieces, n_unknown, cut = (vectors.column(name).to_numpy() for name in _NUMBERS)
     lost = n_pieces == 0  # not even the config can keep these

@@ -1,7 +1,7 @@
-"""Finds out in seconds whether a model can be used, before hours of work depend on it.
+"""Check in seconds whether a model can be used, before hours of work depend on it.
 
-The model is loaded as its jobs will load it, but on a device where tensors have a shape and no content, so that no
-weight is read. Files of the hub are fetched into the cache on the way, so that later jobs need no network.
+The model is loaded as its jobs will load it, but on the meta device, where tensors have a shape and no content, so no
+weight is read. Hub files are fetched into the cache on the way, so later jobs need no network.
 """
 
 from __future__ import annotations
@@ -55,42 +55,41 @@ def check_model(
     sentence_vector: str | None = None,
     options: ModelOptions = NO_OPTIONS,
 ) -> dict[str, Any]:
-    """Return what `model` is, as plain values for JSON, if it can be used.
+    """Check `model`, and return a report on it as plain values for JSON.
 
     Args:
-        model: a folder, or the id of a model of the hub.
-        revision: branch, tag or commit of the hub.
+        model: a folder, or a hub id.
+        revision: branch, tag or commit on the hub.
         dtype: precision that `weights_bytes` is for; `auto` counts as float32, the larger of the two it may mean.
-        layers: hidden layers that will be asked for.
-        stages: what will be asked of it: `embeddings` (vectors), `likelihoods` (probabilities), or both.
-        kinds: the kinds of model that can give the probabilities that will be asked for.
-        masked: the kinds of model that will be asked to hide words.
-        language_codes: by language, the piece by which the tokenizer will be told it.
-        sentence_vector: the vector of a sentence that will be asked for; None if none will.
-        options: as it will be loaded with.
+        layers: hidden layers that the study measures.
+        stages: what it is used for: `embeddings` (vectors), `likelihoods` (probabilities), or both.
+        kinds: the kinds of model that can give these probabilities.
+        masked: the kinds of model that need a mask for them.
+        language_codes: by language, the tokenizer's piece for it.
+        sentence_vector: the vector of a sentence that the study asks for; None without one.
+        options: how it is loaded.
 
     Returns:
-        `identity` (see `model_identity`), `pinned` (False for a model of the hub by branch or tag), `kind`,
-        `parameters` (of the part that is loaded for vectors), `weights_bytes` (these in memory), the same with the
-        vocabulary head as `parameters_with_head`, `weights_bytes_with_head` (None where no probabilities are asked),
-        `hidden_size`, `blocks`, `max_pieces` (longest input, special pieces included; None if nothing limits it),
-        `vocabulary` (pieces of the tokenizer), `begins_with_special` (whether the tokenizer puts a special piece, such
-        as [CLS], before a text), `sentence_vector` (what its files take as the vector of a sentence, as those for
-        sentence-transformers do: `cls`, `mean`, `last`; None where they say nothing), `unknown_pooling` (what they say
-        where it is something else; empty otherwise), `head` (True where probabilities are asked, None elsewhere),
-        `mask` (the piece for a hidden word, if it has one); `package`, if it comes from one: what
-        `prasanga.models.packaged` says of it.
+        `identity` (see `model_identity`), `pinned` (False for a hub model given by branch or tag), `kind`, `parameters`
+        (of the part that gives vectors), `weights_bytes` (their bytes in memory), the same with the vocabulary head as
+        `parameters_with_head` and `weights_bytes_with_head` (None without likelihoods), `hidden_size`, `blocks`,
+        `max_pieces` (longest input, special pieces included; None for no limit), `vocabulary` (pieces of the
+        tokenizer), `begins_with_special` (whether the tokenizer puts a special piece, such as [CLS], before a text),
+        `sentence_vector` (the pooling that its files name, as files for sentence-transformers do: `cls`, `mean`,
+        `last`; None if they name none), `unknown_pooling` (a pooling that is not known; otherwise empty), `head` (True
+        for likelihoods, otherwise None), `mask` (the piece for a hidden word, if any), and for a packaged model
+        `package`, a record from `prasanga.models.packaged`.
 
     Raises:
-        InputError: everything that `load_model` refuses except lack of memory and of devices. Where probabilities are
-            asked: the model is of none of `kinds`, its files have no vocabulary head, or it is of a kind of `masked`
-            and its tokenizer has no mask. The tokenizer lacks a piece of `language_codes`. `sentence_vector` is `auto`,
-            and the files name a pooling that is not known.
+        InputError: as `load_model`, except for lack of memory or devices. For likelihoods: the model's kind is not in
+            `kinds`, its files lack a vocabulary head, or its kind is in `masked` and its tokenizer lacks a mask. The
+            tokenizer lacks a piece of `language_codes`. `sentence_vector` is `auto`, and the files name an unknown
+            pooling.
     """
     source = open_source(model, revision)
     if not source.pinned:
         _LOG.warning(
-            "model %s: revision is %s, which may stand for other weights tomorrow. To be able to repeat the study,"
+            "model %s: revision is %s, which may mean other weights tomorrow. To be able to repeat the study,"
             " write revision: %s",
             source.name,
             revision or "not given",
@@ -106,16 +105,16 @@ def check_model(
     blocks = int(text.num_hidden_layers)
     if len({depth_of(layer, blocks, source.name) for layer in layers}) < len(layers):
         raise InputError(
-            f"model {source.name}: layer is {list(layers)}, and names one twice (of {blocks} blocks, -1 and {blocks}"
-            " are the same). Name each layer once."
+            f"model {source.name}: layer is {list(layers)}, which repeats one (of {blocks} blocks, -1 and {blocks} are"
+            " the same). Name each layer once."
         )
     kind = model_kind(config)
     asks_head = "likelihoods" in stages
     if asks_head and kind not in kinds:
         raise InputError(
-            f"model {source.name} is of the kind {kind}, and the probabilities that are asked of it can be had from the"
-            f" kind {' or '.join(kinds)}. Write kind: {kind} under it, so that only what such a model can give is"
-            " asked; or stages: [embeddings]; or leave it out."
+            f"model {source.name} is of the kind {kind}, but the probabilities that the study asks for need the kind"
+            f" {' or '.join(kinds)}. Write kind: {kind} under it, to ask only for what such a model can give; or"
+            " stages: [embeddings]; or leave it out."
         )
     mask = require_mask(source.name, tokenizer, kind) if asks_head and kind in masked else mask_piece(tokenizer, kind)
     weights = find_weights(source, options)
@@ -153,21 +152,20 @@ def check_model(
 
 
 # --------------------
-# Tries a tokenizer on every surface form of a study, before its model runs on any of them.
+# Try a tokenizer on every surface form of a study before its model runs.
 #
-# Three things spoil the vector of a word without a word being said: the tokenizer does not know it, it drops marks
-# (many strip accents, which takes the vowel signs of Bangla and Hindi along: ফুল, flower, becomes ফল, fruit), or it
-# gives two stimuli the same pieces, so that the model cannot tell them apart. Each is counted here, and refused above a
-# share of what the model will read: a form weighs as often as it occurs, since most forms of a word list stand in no
-# text.
+# Three things silently spoil the vector of a word: the tokenizer does not know it; it drops marks (many strip accents,
+# and with them the vowel signs of Bangla and Hindi: ফুল, flower, becomes ফল, fruit); or it gives two stimuli the same
+# pieces, so that the model cannot distinguish them. Each is counted here, and refused above a share of the text: a form
+# counts as often as it occurs, because most forms of a word list never occur.
 
 
 SHARES = ("unknown", "marks_lost", "identical")
-"""What the limits of `TokenizerAudit.require` are called, in the summary and in the config (`embeddings.audit`)."""
+"""Names of the limits of `TokenizerAudit.require`, in the summary and in the config (`embeddings.audit`)."""
 
 TABLE_SCHEMA = TABLES["tokenizer"].polars
 
-# Word starts are pieces of their own kind in most vocabularies, so a form is tried where it follows a word and a space.
+# In most vocabularies pieces at the start of a word are special, so a form is tried after a word and a space.
 _BEFORE = "a "
 _AT_A_TIME = 8192
 _EXAMPLES = 5
@@ -178,19 +176,19 @@ _LETTER = regex.compile(r"[\p{L}\p{N}]")
 
 @dataclass(frozen=True)
 class TokenizerAudit:
-    """What a tokenizer makes of the surface forms of a study.
+    """The pieces that a tokenizer makes of a study's surface forms.
 
     Attributes:
-        table: one row per stimulus, in the order of the forms (`TABLE_SCHEMA`). `pieces` are those of the stimulus, or
-            of its first form where it is none of its forms; `pieces_per_form` is a mean; `one_piece` counts the forms
-            that are a single piece, `unknown_forms` those with a piece that the tokenizer does not know, with a letter
-            that it drops, or with no piece at all, `marks_lost_forms` those that lose a vowel sign or another mark;
-            `identical_to` names, sorted, the other stimuli of which a form has the same pieces as a form of this one.
-            `occurrences` are those of all its forms, `<share>_occurrences` those of the forms with the damage. An
-            example reads `ফুল -> ফল`, is of the most frequent such form, and is null where there is none.
-        summary: plain values for JSON: `n_forms`, `n_unseen` (of these, forms that occur nowhere), `n_occurrences`,
-            `n_stimuli`, `pieces_per_form`; the shares `unknown`, `marks_lost` and `identical`, of the occurrences, or
-            of the forms where none occurs; up to five `examples` of each, those of the most frequent stimuli first.
+        table: one row per stimulus, in the order of the forms (`TABLE_SCHEMA`). `pieces` are the stimulus's, or its
+            first form's if it is not one of its forms; `pieces_per_form` is a mean; `one_piece` counts forms that are a
+            single piece, `unknown_forms` forms with an unknown piece, a dropped letter, or no piece at all,
+            `marks_lost_forms` forms that lose a vowel sign or another mark; `identical_to` names, sorted, the other
+            stimuli with a form that has the same pieces as a form of this one. `occurrences` counts all its forms,
+            `<share>_occurrences` the damaged ones. An example reads `ফুল -> ফল`, shows the most frequent such form,
+            and is null without one.
+        summary: plain values for JSON: `n_forms`, `n_unseen` (forms that never occur), `n_occurrences`, `n_stimuli`,
+            `pieces_per_form`; the shares `unknown`, `marks_lost` and `identical`, of occurrences, or of forms if none
+            occurs; up to five `examples` of each, the most frequent stimuli first.
     """
 
     table: pl.DataFrame
@@ -200,11 +198,11 @@ class TokenizerAudit:
         """Refuse the tokenizer if a share is above its limit.
 
         Args:
-            limits: `embeddings.audit` of the config: the largest share allowed of each of `SHARES`.
-            model: what the user calls the model, for the message.
+            limits: `embeddings.audit` of the config: the largest allowed share for each of `SHARES`.
+            model: the user's name for the model, for the message.
 
         Raises:
-            InputError: with the share found and the one allowed, an example, and what to write, for each that is above.
+            InputError: a share is above its limit.
         """
         shares, occurrences = self.summary, self.summary["n_occurrences"]
         all_of_them = f"{occurrences:,} occurrences" if occurrences else "the forms"
@@ -219,8 +217,8 @@ class TokenizerAudit:
                 f"model {model}: its tokenizer spoils words of the lexicon.",
                 *problems,
                 "Where marks are lost, write `tokenizer: {keep_accents: true}` or `tokenizer: {strip_accents:"
-                " false}` under the model (whichever its tokenizer has); or use a model whose tokenizer knows these"
-                " words and tells them apart. To go on all the same, allow a larger share under embeddings.audit.",
+                " false}` under the model (whichever its tokenizer has), or use a model whose tokenizer knows these"
+                " words. To continue anyway, allow a larger share under embeddings.audit.",
             ]
             raise InputError("\n".join(lines))
 
@@ -235,15 +233,15 @@ _FINDINGS = {
 def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
     """Try `tokenizer` on every form.
 
-    A mark is lost if the tokenizer's normalization drops it or no piece covers it. The two ways of writing one letter
-    (য় in one character or two, ো as ে and া) are the same; joiners (ZWJ, ZWNJ) and the case of Latin letters are not
-    marks. Forms with unknown pieces are not held to be identical: they are counted as unknown, and left out of a run.
+    A mark is lost if the tokenizer's normalization drops it or no piece covers it. Two encodings of one letter (য় in
+    one character or two, ো as ে and া) are the same; joiners (ZWJ, ZWNJ) and the case of Latin letters are not marks.
+    Forms with unknown pieces count as unknown, not as identical, and are left out of a run.
 
     Args:
         tokenizer: a fast tokenizer of transformers.
-        forms: the lexicon's table of forms, with the columns `form` and `stimulus`, one row for each pair. Rows whose
-            `counted` is false (another stimulus gets the hits) are tried, but not compared with other stimuli. A form
-            weighs as many `occurrences` as it has; without that column, or where no form occurs, each weighs the same.
+        forms: the lexicon's table of forms, with the columns `form` and `stimulus`, one row per pair. Rows with a false
+            `counted` (another stimulus gets the hits) are tried, but not compared with other stimuli. A form counts
+            `occurrences` times; without that column, or if no form occurs, each counts once.
     """
     given = {"occurrences": pl.lit(0, pl.Int64), "counted": pl.lit(True)}
     forms = forms.with_columns(**{name: value for name, value in given.items() if name not in forms.columns})
@@ -281,7 +279,7 @@ def audit_tokenizer(tokenizer: Any, forms: pl.DataFrame) -> TokenizerAudit:
 
 
 def _summary(tried: pl.DataFrame, table: pl.DataFrame) -> dict[str, Any]:
-    """Return the summary of an audit from its forms, a row each, and its stimuli."""
+    """Return the summary of an audit from one row per form, and its stimuli."""
     n_occurrences = int(tried["occurrences"].sum())
     weights = tried["occurrences"] if n_occurrences else pl.Series([1] * tried.height, dtype=pl.Int64)
     often = table.sort("occurrences", descending=True, maintain_order=True)
@@ -300,17 +298,17 @@ def _summary(tried: pl.DataFrame, table: pl.DataFrame) -> dict[str, Any]:
 
 
 def _read(tokenizer: Any, forms: list[str]) -> pl.DataFrame:
-    """Return what the tokenizer makes of each of these different forms.
+    """Return the tokenizer's pieces for each of these distinct forms.
 
     Returns:
-        form, ids (as text), pieces (their number), unknown and marks_lost (an example of that damage; null without).
+        form, ids (as text), pieces (their number), unknown and marks_lost (an example of that damage, or null).
     """
     name_of, normalizer = tokenizer.backend_tokenizer.id_to_token, tokenizer.backend_tokenizer.normalizer
     unknown_ids = unknown_pieces(tokenizer)
     texts = [_normalized(normalizer, form) for form in forms]
     shorter = [_lost(form, text) for form, text in zip(forms, texts, strict=True)]
-    # Offsets do not tell what is covered where normalization composes letters: they skip the second half. So a form
-    # that is another text once normalized, but still has its letters and marks, is tried a second time as that text.
+    # Where normalization composes letters, offsets skip the second half and hide what is covered. So a form that
+    # changes in normalization, but keeps its letters and marks, is tried again as the normalized text.
     changed = [text != form and not any(less) for form, text, less in zip(forms, texts, shorter, strict=True)]
     again = _pieces(tokenizer, list(itertools.compress(texts, changed)))
     rows = []
@@ -329,7 +327,7 @@ def _read(tokenizer: Any, forms: list[str]) -> pl.DataFrame:
 
 
 def _normalized(normalizer: Any, form: str) -> str:
-    """Return what a normalizer makes of a form; a sign for the start of a word is not part of it."""
+    """Return a form after normalization, without the sign for the start of a word."""
     if normalizer is None:
         return form
     text = str(normalizer.normalize_str(form))
@@ -337,7 +335,7 @@ def _normalized(normalizer: Any, form: str) -> str:
 
 
 def _pieces(tokenizer: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, int]]]]:
-    """Yield the ids and spans of the pieces of each word where it stands in a sentence.
+    """Yield the ids and spans of each word's pieces within a sentence.
 
     A span counts from the word's start.
     """
@@ -351,7 +349,7 @@ def _pieces(tokenizer: Any, words: Sequence[str]) -> Iterator[tuple[tuple[int, .
 
 
 def _split(tokenizer: Any, words: Sequence[str]) -> list[list[str]]:
-    """Return the pieces of each word as text; a letter of several pieces (bytes) stands in each of them."""
+    """Return the pieces of each word as text; a letter that is split into several pieces (bytes) is in each of them."""
     backend, unknown_ids = tokenizer.backend_tokenizer, unknown_pieces(tokenizer)
     texts = [_normalized(backend.normalizer, word) for word in words]
     return [
@@ -364,16 +362,16 @@ def _split(tokenizer: Any, words: Sequence[str]) -> list[list[str]]:
 
 
 def _uncovered(word: str, spans: Sequence[tuple[int, int]]) -> set[int]:
-    """Return the places of letters, marks and digits that no piece stands for; none in nearly every case."""
+    """Return the places of letters, marks and digits without a piece; usually empty."""
     covered = {place for span in spans for place in range(*span)}
     letters = {place for place, sign in enumerate(word) if _LETTER.match(sign) or _MARK.match(sign)}
     return letters - covered
 
 
 def _lost(form: str, text: str) -> tuple[bool, bool]:
-    """Return whether `text`, which normalization made of `form`, lacks letters, and whether it lacks marks.
+    """Return whether `text`, the normalized `form`, lacks letters, and whether it lacks marks.
 
-    How letters are composed makes no difference.
+    The composition of letters does not matter.
     """
     if text == form:
         return False, False
@@ -386,9 +384,8 @@ def _lost(form: str, text: str) -> tuple[bool, bool]:
 def _find_identical(tried: pl.DataFrame) -> pl.DataFrame:
     """Return the forms with the pieces of another stimulus's form.
 
-    The columns are stimulus, form, identical (an example) and identical_to (the other stimuli).
-    Two stimuli that claim one and the same string are the lexicon's affair, and no finding. Joiners, and how letters
-    are composed, make no other string.
+    The columns are stimulus, form, identical (an example) and identical_to (the other stimuli). A string that two
+    stimuli claim is left to the lexicon. Joiners and the composition of letters do not distinguish strings.
     """
     claims = tried.filter("counted", pl.col("unknown").is_null()).with_row_index("row")
     claims = claims.with_columns(

@@ -1,4 +1,4 @@
-"""Where a model runs, in which precision, whether it fits there, and how many texts run together."""
+"""Choose a model's device, precision and batches, and check that it fits there."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _HELD: dict[str, socket.socket] = {}  # of this process, by GPU
 
 
 def check_device(device: str) -> torch.device | None:
-    """Return the device that `device` names, or None where any GPU will do.
+    """Return the device that `device` names, or None if any GPU will do.
 
     Args:
-        device: `auto` (a GPU if there is one, else the CPU), `cpu`, `cuda` (any GPU) or `cuda:<number>`.
+        device: `auto` (a GPU if there is one, otherwise the CPU), `cpu`, `cuda` (any GPU) or `cuda:<number>`.
 
     Raises:
-        InputError: another device, or one that this machine does not have.
+        InputError: an unknown device, or one that this machine does not have.
     """
     named = _DEVICE.fullmatch(device)
     if named is None and device != "auto":
-        raise InputError(f"device is {device!r}; write auto, cpu, cuda or cuda:<number>.")
+        raise InputError(f"device is {device!r}. Write auto, cpu, cuda or cuda:<number>.")
     present = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if device == "cpu" or (device == "auto" and not present):
         return torch.device("cpu")
@@ -48,19 +48,19 @@ def check_device(device: str) -> torch.device | None:
     if named is None or named["card"] is None:
         return None
     if int(named["card"]) >= present:
-        raise InputError(f"device is {device!r}, but this job sees {present} GPUs: write auto, or cuda:0 and so on.")
+        raise InputError(f"device is {device!r}, but this job sees {present} GPUs. Write auto, or cuda:0 and so on.")
     return torch.device("cuda", int(named["card"]))
 
 
 def claim_devices(device: str = "auto", count: int = 1) -> list[torch.device]:
-    """Return the devices to run on: of several GPUs, ones that no other process of ours has, until this one ends.
+    """Return the devices to run on; of several GPUs, ones that no other process of ours uses, until this one ends.
 
     Args:
         device: as in `check_device`.
-        count: how many GPUs a model is spread over.
+        count: the number of GPUs that a model is spread over.
 
     Raises:
-        InputError: as `check_device`; there are fewer GPUs.
+        InputError: as `check_device`; too few GPUs.
     """
     named, count = check_device(device), max(count, 1)
     if named is not None and count == 1:
@@ -81,7 +81,7 @@ def claim_devices(device: str = "auto", count: int = 1) -> list[torch.device]:
 
 
 def _is_free(index: int) -> bool:
-    """Return whether this process has a GPU now: by a socket of that name, which the system closes when it ends."""
+    """Return whether this process got a GPU, by binding a socket of that name, which the system closes at exit."""
     name = _name_card(index)
     if name not in _HELD:
         lock = socket.socket(socket.AF_UNIX)
@@ -95,26 +95,26 @@ def _is_free(index: int) -> bool:
 
 
 def _name_card(index: int) -> str:
-    """Return the name by which every process on the machine knows a GPU."""
+    """Return the name of a GPU that is the same for all processes on the machine."""
     return str(getattr(torch.cuda.get_device_properties(index), "uuid", index)).removeprefix("GPU-")
 
 
 def resolve_dtype(dtype: str, device: str = "auto") -> str:
     """Return the precision that `dtype` means on `device`.
 
-    `auto` is bfloat16 on a GPU that has it natively, and float32 elsewhere. Where any GPU will do, all must have it:
-    the same config must not mean different precisions for two jobs on one machine.
+    `auto` is bfloat16 on a GPU that has it natively, and float32 elsewhere. If any GPU will do, all must have it: one
+    config must not mean different precisions for two jobs on one machine.
 
     Args:
         dtype: `auto`, `float32`, `bfloat16` or `float16`.
-        device: as in `check_device`; nothing is claimed.
+        device: as in `check_device`; the device is not claimed.
 
     Raises:
         InputError: an unknown dtype or device.
     """
     if dtype != "auto":
         if dtype not in DTYPES:
-            raise InputError(f"dtype is {dtype!r}; write auto, {', '.join(DTYPES)}.")
+            raise InputError(f"dtype is {dtype!r}. Write auto, {', '.join(DTYPES)}.")
         return dtype
     where = check_device(device)
     if where is not None and where.type != "cuda":
@@ -124,21 +124,21 @@ def resolve_dtype(dtype: str, device: str = "auto") -> str:
 
 
 def dtype_of_study(dtype: str, device: str = "auto") -> str:
-    """Return the precision that the jobs of a study compute in on `device`, where their config says `dtype`.
+    """Return the precision of a study's jobs on `device`, for the `dtype` of the config.
 
-    It is that of `resolve_dtype`, but float32 in place of half precision that the CPU only emulates, which is slower
-    than float32; the log says so.
+    As `resolve_dtype`, except that float32 replaces a half precision that the CPU only emulates, which is slower; a
+    warning is logged.
     """
     resolved, where = resolve_dtype(dtype, device), check_device(device)
     is_native = resolved == "float32" or (resolved == "bfloat16" and cpu_has_bfloat16())
     if where is None or where.type != "cpu" or is_native:
         return resolved
-    _LOG.warning("this CPU does not compute in %s itself, and float32 is faster: float32 is used.", resolved)
+    _LOG.warning("this CPU only emulates %s, so the faster float32 is used.", resolved)
     return "float32"
 
 
 def cpu_has_bfloat16() -> bool:
-    """Return whether the CPU multiplies bfloat16 itself; False where the system does not say."""
+    """Return whether the CPU has bfloat16 instructions; False if the system does not say."""
     with suppress(OSError):
         lines = _CPUINFO.read_text().splitlines()
         flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
@@ -147,16 +147,16 @@ def cpu_has_bfloat16() -> bool:
 
 
 # --------------------
-# How much memory the weights of a model need, and whether they fit.
+# Memory: how much a model's weights need, and whether they fit.
 
 
 @dataclass(frozen=True)
 class Size:
-    """How many numbers a model has.
+    """The number of a model's parameters.
 
     Attributes:
         parameters: all of them.
-        linear: those in the weights of linear layers (without biases), which can be kept in 8 bits.
+        linear: the weights of linear layers (without biases), which can be kept in 8 bits.
     """
 
     parameters: int
@@ -170,9 +170,9 @@ def weights_bytes(size: Size, dtype: str, quantization: str = "none") -> int:
 
 
 def free_memory(device: torch.device) -> int:
-    """Return the bytes that new tensors on `device` can take.
+    """Return the bytes that are free for new tensors on `device`.
 
-    What torch keeps of a GPU for its next tensors counts as free.
+    Memory that torch reserves on a GPU for its next tensors counts as free.
     """
     if device.type == "cuda":
         reserved = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -181,7 +181,7 @@ def free_memory(device: torch.device) -> int:
 
 
 def no_room(name: str, size: Size, devices: Sequence[torch.device], dtype: str, quantization: str) -> InputError:
-    """Return what to raise where the weights of a model do not fit: what it needs, what there is, what can be done.
+    """Return the error for weights that do not fit: what they need, what is free, and what to do.
 
     Args:
         name: the model.
@@ -193,7 +193,7 @@ def no_room(name: str, size: Size, devices: Sequence[torch.device], dtype: str, 
     return InputError(
         f"model {name}: its weights need {weights_bytes(size, dtype, quantization) / 1e9:.1f} GB in {dtype}, but"
         f" {sum(map(free_memory, devices)) / 1e9:.1f} GB of memory are free on {' and '.join(map(str, devices))}."
-        " Write dtype: bfloat16 (2 bytes a weight), quantization: int8 (1 byte for most) or cards: 2 or more under"
+        " Write dtype: bfloat16 (2 bytes per weight), quantization: int8 (1 byte for most) or cards: 2 or more under"
         " the model; or use a machine with more memory, or a smaller model."
     )
 
@@ -205,8 +205,8 @@ def no_room(name: str, size: Size, devices: Sequence[torch.device], dtype: str, 
 def plan_batches(lengths: Sequence[int], budget: int) -> list[slice]:
     """Cut texts that are sorted by length into batches of at most `budget` pieces, padding included.
 
-    A batch of one text may be larger. Where a batch has half its budget already, it ends before a longer text, so that
-    with many texts hardly a batch has padding in it.
+    A batch of one text may be larger. From half its budget on, a batch ends before a longer text, so with many texts
+    almost no batch has padding.
 
     Args:
         lengths: pieces of each text, ascending.
@@ -225,11 +225,11 @@ def plan_batches(lengths: Sequence[int], budget: int) -> list[slice]:
 
 
 # --------------------
-# How many pieces a batch may have: found by trial, as it depends on the model, the card and what else runs there.
+# The budget of a batch in pieces is found by trial, because it depends on the model, the GPU and its other load.
 
 
 ON_A_CPU = 2048
-"""Pieces of a batch on a CPU, where more of them bring nothing."""
+"""Pieces of a batch on a CPU, where larger batches are not faster."""
 
 _START, _MOST = 4096, 1 << 20
 _WORTH = 0.05
@@ -272,14 +272,14 @@ def find_budget(seconds_for: Callable[[int], float], *, start: int = _START, mos
 
 
 class Halving:
-    """Runs batches, in halves from the size on for which memory once ran out.
+    """Runs batches, and halves batches of a size that once ran out of memory.
 
     Attributes:
         too_many: pieces of the smallest batch that did not fit.
     """
 
     def __init__(self, no_memory: Callable[[int], InputError]) -> None:
-        """Begin with the belief that everything fits; `no_memory` says what to raise for one row of so many pieces."""
+        """Assume that everything fits; `no_memory` returns the error for one row of so many pieces."""
         self._no_memory = no_memory
         self.too_many: float = float("inf")
 
@@ -288,8 +288,8 @@ class Halving:
 
         Args:
             batch: rows.
-            pieces_of: how many pieces rows have as a batch, padding included.
-            work: runs rows, and hands over what came out; raises `torch.OutOfMemoryError` before it hands over.
+            pieces_of: returns the pieces of rows as one batch, padding included.
+            work: runs rows and stores the result; raises `torch.OutOfMemoryError` before it stores.
 
         Raises:
             InputError: a single row does not fit.
@@ -302,28 +302,28 @@ class Halving:
             except torch.OutOfMemoryError as error:
                 if size == 1:
                     raise self._no_memory(pieces) from error
-            self.too_many = pieces  # what did not fit once is not tried again
+            self.too_many = pieces  # this size is not tried again
         middle = batch.start + size // 2
         self.run(slice(batch.start, middle), pieces_of, work)
         self.run(slice(middle, batch.stop), pieces_of, work)
 
 
 def no_memory_for(name: str, device: torch.device, pieces: int) -> InputError:
-    """Return what to raise where not even one text fits on a device."""
+    """Return the error for a single text that does not fit on a device."""
     return InputError(
-        f"model {name}: device {device} has no memory for one text of {pieces} pieces. Use a larger device, dtype:"
-        " bfloat16, or quantization: int8."
+        f"model {name}: device {device} has too little memory for one text of {pieces} pieces. Use a larger device,"
+        " dtype: bfloat16, or quantization: int8."
     )
 
 
 # --------------------
-# Rows of pieces as one table, and a table on its way to a card.
+# Rows of pieces as one table, and its transfer to a GPU.
 
 
 def pad(rows: Sequence[Sequence[int] | NDArray[np.int64]], padding: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the rows filled up on the right with `padding`, and a mask that is true on the pieces.
 
-    Padding on the right changes no position.
+    Padding on the right leaves positions unchanged.
     """
     lengths = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
     mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
@@ -336,25 +336,25 @@ def pad(rows: Sequence[Sequence[int] | NDArray[np.int64]], padding: int) -> tupl
 def padding_of(tokenizer: Any, config: Any) -> int:
     """Return the id to pad with.
 
-    Decoders often have none, and any will do there, since padding is masked and on the right.
+    Decoders often have none, and any id will do, because padding is masked and on the right.
     """
     candidates = [tokenizer.pad_token_id, getattr(config, "pad_token_id", None), tokenizer.eos_token_id]
     return next((int(one) for one in candidates if one is not None), 0)
 
 
 def send(table: NDArray[Any], device: torch.device) -> torch.Tensor:
-    """Return a table on `device`. To a card it goes from pinned memory, so that neither side waits for the other."""
+    """Return a table on `device`; it goes to a GPU from pinned memory, so that neither side waits for the other."""
     tensor = torch.from_numpy(table)
     return tensor if device.type == "cpu" else tensor.pin_memory().to(device, non_blocking=True)
 
 
 # --------------------
-# What transformers prints.
+# Output of transformers.
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep progress bars and the report on unused heads out of a log; as before after the block."""
+    """Suppress progress bars and the report on unused heads within the block."""
     from transformers.utils import logging as logging_of_transformers  # slow, and not needed to choose a device
 
     verbosity, bars = logging_of_transformers.get_verbosity(), logging_of_transformers.is_progress_bar_enabled()

@@ -1,11 +1,10 @@
-"""Models with their vocabulary head, for probabilities: hidden states first, and the head where it is asked for alone.
+"""Run models with their vocabulary head, for probabilities: hidden states first, then the head only where needed.
 
-A head is as wide as the vocabulary, often a quarter of a million pieces, and most positions of a text are never
-read. So the forward pass is run in two halves: the body gives hidden states, and the head is given the rows that
-matter. The second half is the model's own `forward`, with a stand-in for the body, so that nothing about any
-family's head is known here. A family whose own `forward` goes round the stand-in (OPT, encoder-decoders put
-together from two models) is found out when it is loaded, and runs whole: its `states` are then the logits
-themselves (`ModelWithHead.whole`).
+A head is as wide as the vocabulary, often a quarter of a million pieces, and most positions of a text are never read.
+So the forward pass has two halves: the body gives hidden states, and the head gets only the rows that matter. The
+second half is the model's own `forward` with a stand-in for the body, so this module knows nothing about any family's
+head. A family whose `forward` bypasses the stand-in (OPT, encoder-decoders joined from two models) is detected on
+loading and runs whole: its `states` are then the logits themselves (`ModelWithHead.whole`).
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from prasanga.models.devices import pad, padding_of, send
 from prasanga.models.loading import LoadedModel, load_part, max_pieces, model_kind
 
 SENTINEL = "<extra_id_0>"
-"""What stands for the first hidden words in the text that T5 reads (Raffel et al. 2020, section 3.1.4)."""
+"""The piece for the first hidden words in T5's input (Raffel et al. 2020, section 3.1.4)."""
 
 
 def load_with_head(model: str | Path, **how: Any) -> ModelWithHead:
-    """Load `model`, a folder or the id of a model of the hub, with its vocabulary head.
+    """Load `model`, a folder or a hub id, with its vocabulary head.
 
     Args:
         model: see `prasanga.models.load_model`.
-        how: `revision`, `device`, `dtype` and `options`, as there.
+        how: `revision`, `device`, `dtype` and `options`, as in `load_model`.
 
     Raises:
-        InputError: as `load_model`; the files have no vocabulary head, as those of ELECTRA's discriminators; a decoder
-            in which a piece sees those after it, as XLNet.
+        InputError: as `load_model`; the files lack a vocabulary head (as for ELECTRA's discriminators); a decoder in
+            which a piece sees later ones (as XLNet).
     """
     loaded = load_part(model, head=True, **how)
     longest = max_pieces(loaded.tokenizer, loaded.config.get_text_config(), loaded.encoder)
@@ -45,8 +44,8 @@ def load_with_head(model: str | Path, **how: Any) -> ModelWithHead:
             halves.join()
         if kind == "decoder" and not _alike(found, *found.states([(0, 1), (0, 0)])[:, :1]):
             raise InputError(
-                f"model {found.name}: its family ({found.config.model_type}) is loaded as a decoder, and yet a piece"
-                " sees those after it, so that no text has a probability piece by piece. Use another model."
+                f"model {found.name}: its family ({found.config.model_type}) is loaded as a decoder, but its pieces see"
+                " later ones, so a text does not have a probability piece by piece. Use another model."
             )
         return replace(found, alone=not _leaves_padding_out(found))
 
@@ -57,8 +56,8 @@ class ModelWithHead(LoadedModel):
 
     Attributes:
         kind: `encoder`, `decoder` or `encoder-decoder`.
-        max_pieces: the longest input, special pieces included; None if nothing limits it.
-        alone: whether a row must run by itself, since the family takes padding into account (FNet, ConvBERT).
+        max_pieces: the longest input, special pieces included; None for no limit.
+        alone: whether each row must run by itself, because padding changes the family's states (FNet, ConvBERT).
     """
 
     kind: str
@@ -68,26 +67,26 @@ class ModelWithHead(LoadedModel):
 
     @property
     def whole(self) -> bool:
-        """Whether the model cannot be run in halves, so that `states` are logits, each as wide as the vocabulary."""
+        """Whether the model runs whole, so that `states` are logits, each as wide as the vocabulary."""
         return self._halves.is_whole
 
     @property
     def weights_kept(self) -> int:
-        """Attention weights that `attention` keeps for each two pieces of a row."""
+        """The number of attention weights that `attention` keeps per pair of pieces of a row."""
         text = self.config.get_text_config()
         return int(text.num_hidden_layers * text.num_attention_heads)
 
     @property
     def vocabulary(self) -> int:
-        """How many pieces the head tells apart."""
+        """The number of pieces in the head's vocabulary."""
         return int(self._halves.model.get_output_embeddings().weight.shape[0])
 
     def states(self, ids: Sequence[Sequence[int]], decoder_ids: Sequence[Sequence[int]] | None = None) -> torch.Tensor:
-        """Return the hidden states that the head reads, (rows, length, d): of an encoder-decoder those of the decoder.
+        """Return the hidden states that the head reads, (rows, length, d): for an encoder-decoder, the decoder's.
 
         Args:
             ids: the pieces of each row.
-            decoder_ids: of an encoder-decoder, what the decoder reads in each row.
+            decoder_ids: for an encoder-decoder, the decoder's input in each row.
         """
         inputs = self._table(ids, "input_ids", "attention_mask")
         if decoder_ids is not None:
@@ -96,21 +95,21 @@ class ModelWithHead(LoadedModel):
         return output.logits if self.whole else output.last_hidden_state  # type: ignore[no-any-return]
 
     def attention(self, ids: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Return how much attention each piece of each row gets, (rows, length): the mean over layers, heads, readers.
+        """Return the attention that each piece of each row receives, (rows, length): mean over layers, heads, readers.
 
-        Readers are the pieces of the row, its special ones included, and not its padding. A row sums to 1.
+        Readers are the pieces of the row, special ones included, padding excluded. A row sums to 1.
 
         Raises:
-            InputError: the family does not say.
+            InputError: the family does not return attention.
         """
         before = self._halves.model.config._attn_implementation
-        self._halves.attend_by("eager")  # the others keep no weights
+        self._halves.attend_by("eager")  # other implementations do not keep the weights
         output = self._halves.run_body(**self._table(ids, "input_ids", "attention_mask"), output_attentions=True)
         self._halves.attend_by(before)
         if not output.attentions:
             raise InputError(
-                f"model {self.name}: its family ({self.config.model_type}) does not say how much attention pieces get,"
-                " which aula needs. Write encoder: aul, or use another model."
+                f"model {self.name}: its family ({self.config.model_type}) does not return attention, which aula needs."
+                " Write encoder: aul, or use another model."
             )
         lengths = torch.tensor([len(row) for row in ids], device=self.device)
         reading = torch.arange(int(lengths.max()), device=self.device) < lengths[:, None]
@@ -121,7 +120,7 @@ class ModelWithHead(LoadedModel):
         return received / len(output.attentions)
 
     def logits(self, states: torch.Tensor) -> torch.Tensor:
-        """Return the head on rows of states, (n, d) to (n, vocabulary), in float32."""
+        """Apply the head to rows of states, (n, d) to (n, vocabulary), in float32."""
         return self._halves.run_head(states[None])[0].float()
 
     def _table(self, ids: Sequence[Sequence[int]], name: str, name_of_mask: str) -> dict[str, torch.Tensor]:
@@ -132,20 +131,20 @@ class ModelWithHead(LoadedModel):
 
 
 # --------------------
-# A model's forward pass in two halves, body and head, whatever its family; or whole, where there is no other way.
+# A model's forward pass in two halves, body and head, whatever its family; or whole, where that is impossible.
 
 
 class Halves:
     """A model's forward pass in two halves.
 
     Attributes:
-        model: the model, in which a stand-in is in the place of the body.
-        is_whole: whether the model runs whole: the body gives logits in place of states, and the head does nothing.
+        model: the model, with a stand-in for its body.
+        is_whole: whether the model runs whole: the body gives logits instead of states, and the head does nothing.
     """
 
     def __init__(self, model: Any) -> None:
         self.model, self.is_whole = model, False
-        # T5 has encoder and decoder and nothing around; Llama 4 has another prefix than its body
+        # T5 has only encoder and decoder; Llama 4's prefix differs from its body's
         self._name = next(name for name in (model.base_model_prefix, "model", "decoder") if hasattr(model, name))
         self._encoder = model.encoder if self._name == "decoder" else None
         self._body = getattr(model, self._name)
@@ -158,7 +157,7 @@ class Halves:
         self.is_whole = True
 
     def attend_by(self, name: str) -> None:
-        """Have attention from another of transformers' functions."""
+        """Switch to another of transformers' attention functions."""
         for part in (self.model, self._body):
             part.set_attn_implementation(name)
 
@@ -189,7 +188,7 @@ class Halves:
         )
 
     def run_head(self, states: torch.Tensor) -> torch.Tensor:
-        """Return the model's own forward pass on (1, n, d) states instead of those of its body."""
+        """Return the model's own forward pass on (1, n, d) states that replace its body's."""
         if self.is_whole:
             return states
         self.stand_in.states = states
@@ -200,7 +199,7 @@ class Halves:
 
 
 class _StandIn(torch.nn.Module):
-    """Gives the states it was handed, whatever it is asked; everything else about it is the body's."""
+    """Returns the states it was given, whatever the input; everything else is the body's."""
 
     def __init__(self, body: Any) -> None:
         super().__init__()
@@ -222,14 +221,14 @@ class _StandIn(torch.nn.Module):
 
 
 class _Output(tuple[Any, ...]):
-    """The output of a base model of which only the states are known."""
+    """The output of a base model, with only its states."""
 
     def __getattr__(self, name: str) -> Any:
         return self[0] if name == "last_hidden_state" else None
 
 
 # --------------------
-# Families that differ from others of their kind: tried out when a model is loaded.
+# Families that differ from others of their kind; they are tried out on loading.
 
 
 def _runs_in_halves(model: ModelWithHead) -> bool:
@@ -239,13 +238,13 @@ def _runs_in_halves(model: ModelWithHead) -> bool:
         logits = model.logits(states[0])
     except torch.OutOfMemoryError:
         raise
-    except Exception:  # whatever a family's code makes of a body that is none
+    except Exception:  # a family's code may raise anything on the stand-in
         return False
     return model._halves.stand_in.asked and tuple(logits.shape) == (2, model.vocabulary)
 
 
 def _leaves_padding_out(model: ModelWithHead) -> bool:
-    """Return whether a short row comes out the same beside a longer one."""
+    """Return whether padding leaves a short row unchanged."""
     rows = [(0, 1), ((1, 0) * 6)[: model.max_pieces]]
     written = rows if model.kind == "encoder-decoder" else None
     alone = model.states(rows[:1], written and written[:1])[0]
@@ -253,18 +252,18 @@ def _leaves_padding_out(model: ModelWithHead) -> bool:
 
 
 def _alike(model: ModelWithHead, one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Return whether states differ by no more than rounding."""
+    """Return whether states differ at most by rounding."""
     rounding = 1e-3 if model.dtype == "float32" else 0.1
     scale = float(one.float().abs().max()) or 1.0
     return float((one.float() - other.float()).abs().max()) <= rounding * scale
 
 
 # --------------------
-# The piece that stands for a hidden word: the mask, or, of an encoder-decoder without one, the first sentinel of T5.
+# The piece that represents a hidden word: the mask or, for an encoder-decoder without one, T5's first sentinel.
 
 
 def mask_piece(tokenizer: Any, kind: str) -> int | None:
-    """Return the piece of `tokenizer` that stands for a hidden word; None if a model of this kind has none."""
+    """Return the piece of `tokenizer` for a hidden word; None if a model of this kind lacks one."""
     if kind != "decoder" and tokenizer.mask_token_id is not None:
         return int(tokenizer.mask_token_id)
     found = tokenizer.get_vocab().get(SENTINEL) if kind == "encoder-decoder" else None
@@ -272,15 +271,15 @@ def mask_piece(tokenizer: Any, kind: str) -> int | None:
 
 
 def require_mask(name: str, tokenizer: Any, kind: str) -> int:
-    """Return the same as `mask_piece`.
+    """Return `mask_piece`.
 
     Raises:
-        InputError: there is none; the message is about the model of that name.
+        InputError: the model `name` lacks one.
     """
     piece = mask_piece(tokenizer, kind)
     if piece is None:
         raise InputError(
-            f"model {name}: its tokenizer has no mask piece, so no word can be masked."
+            f"model {name}: its tokenizer lacks a mask piece, so no word can be masked."
             f" {'Ask for encoder_decoder: causal, or u' if kind == 'encoder-decoder' else 'U'}se a model that was"
             " trained with one; if it was, write its name under `tokenizer`, such as {mask_token: '[MASK]'}."
         )

@@ -1,4 +1,4 @@
-"""The files of a model: where they come from, which model they are, what holds weights, and whether it can be used."""
+"""Find a model's files, identify the model, choose the files with weights, and check that it can be used."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _CODE_ELSEWHERE = re.compile(r'"([\w./-]+)--[\w.]+"')
 
 # --------------------
-# Where the files of a model come from: a folder, or one commit of a model of the hub.
+# Where a model's files come from: a folder, or one commit of a hub model.
 #
-# A branch of the hub may move while a study runs, so it is turned into its commit once, and every file is then
-# asked for by that commit. Files in the local cache are used without network, and HF_HUB_OFFLINE=1 is honored.
+# A hub branch may move while a study runs, so it is resolved to its commit once, and every file is requested by that
+# commit. Files in the local cache are used without network, and HF_HUB_OFFLINE=1 is honored.
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class FoundModel:
     """A model that has been found, with its config.json.
 
     Attributes:
-        name: what the user wrote.
-        folder: the folder that it is in; None for a model of the hub.
-        commit: the commit of a model of the hub; None for a folder.
-        pinned: whether the same files will be found under this name tomorrow: a folder (which is known by its
-            content), or a commit in full.
+        name: the user's name for it.
+        folder: its folder; None for a hub model.
+        commit: the commit of a hub model; None for a folder.
+        pinned: whether this name will mean the same files tomorrow: true for a folder (identified by its content) and
+            for a full commit.
     """
 
     name: str
@@ -54,13 +54,11 @@ class FoundModel:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `from_pretrained` of transformers is called with to read exactly these files."""
+        """Arguments of transformers' `from_pretrained` that read exactly these files."""
         return {"pretrained_model_name_or_path": self.folder or self.name, "revision": self.commit or "main"}
 
     def find(self, file: str) -> Path | None:
-        """Return the local path of `file`, downloaded if need be.
-
-        It is None if the model has no such file (or cannot be reached).
+        """Return the local path of `file`, downloaded if necessary; None if the model does not have it.
 
         Raises:
             InputError: the hub refuses it, or it cannot be written to the cache.
@@ -77,10 +75,10 @@ class FoundModel:
 
 
 def open_source(model: str | Path, revision: str | None = None) -> FoundModel:
-    """Find `model`, a folder or the id of a model of the hub, and its config.json.
+    """Find `model`, a folder or a hub id, and its config.json.
 
     Raises:
-        InputError: it is neither, has no config.json or no such revision, is gated, is an adapter to another model, is
+        InputError: it is neither, lacks config.json or the revision, is gated, is an adapter to another model, is
             quantized, or is not in the cache of a machine without network.
     """
     name, folder = str(model), Path(model)
@@ -114,7 +112,7 @@ def open_source(model: str | Path, revision: str | None = None) -> FoundModel:
 
 
 def require_own_code(source: FoundModel) -> None:
-    """Refuse a model that runs Python code of another repository, which transformers takes from its main branch.
+    """Refuse a model that runs Python code of another repository, which transformers would take from its main branch.
 
     Raises:
         InputError: config.json or tokenizer_config.json names such code.
@@ -133,10 +131,9 @@ def require_own_code(source: FoundModel) -> None:
 
 @contextmanager
 def explaining(source: FoundModel, part: str) -> Iterator[None]:
-    """Say in the user's words why `part` of a model that was found cannot be loaded.
+    """Turn any error in loading `part` of a model, except exhausted memory, into an `InputError`.
 
-    Everything but exhausted memory is turned into an `InputError`: the libraries that read a model raise nearly
-    everything, a bare `Exception` included.
+    The libraries that read a model raise nearly everything, even a bare `Exception`.
     """
     try:
         yield
@@ -157,7 +154,7 @@ def explaining(source: FoundModel, part: str) -> Iterator[None]:
 
 
 def download_command(name: str, revision: str | None) -> str:
-    """Return what to type on a machine with network to get a model into the cache."""
+    """Return the command that fetches a model into the cache, on a machine with network."""
     return shlex.join(["hf", "download", name, *(["--revision", revision] if revision else [])])
 
 
@@ -175,13 +172,13 @@ def _download(name: str, file: str, revision: str | None) -> Path:
 
 
 def reaches_hub() -> bool:
-    """Return whether the hub may be asked: it has an address in this machine's network, or there is a proxy."""
+    """Return whether the hub is reachable: its address resolves in this network, or there is a proxy."""
     return not constants.is_offline_mode() and (bool(getproxies()) or _has_address(constants.ENDPOINT))
 
 
 @cache
 def _has_address(endpoint: str) -> bool:
-    """Return whether a name is known to this machine's network; where none is, the library would try for 23 s."""
+    """Return whether this machine's network resolves a name; otherwise the library would try for 23 s."""
     try:
         socket.getaddrinfo(urlsplit(endpoint).hostname, None)
     except OSError:
@@ -190,7 +187,7 @@ def _has_address(endpoint: str) -> bool:
 
 
 def _explain_refusal(name: str, revision: str | None, error: Exception) -> InputError:
-    """Return why the hub gives no file, by the class of its error or the nearest one above."""
+    """Return why the hub does not give a file, by the class of its error or the nearest base class."""
     rows = {row["pattern"]: row for row in _ELSEWHERE if row["at"] in ("refused", "missing")}
     row = next(rows[kind.__name__] for kind in type(error).__mro__ if kind.__name__ in rows)
     said = row["said"].format(
@@ -214,7 +211,7 @@ def _explain_missing(name: str, why: str) -> InputError:
 
 
 # --------------------
-# Folders and files that are no model of transformers: what they are, and how to make one of them.
+# Folders and files that are not a transformers model: what they are, and how to make one of them.
 
 
 _ADAPTER = "adapter_config.json"
@@ -222,9 +219,9 @@ _POINTER, _LONGEST_POINTER = b"version https://git-lfs", 1024
 _TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _ELSEWHERE = read_rows(Path(__file__).with_name("elsewhere.tsv"))
 _NOT_ITS_OWN = {row["pattern"]: row["said"] for row in _ELSEWHERE if row["at"] == "weight"}
-"""By names of weights that no model has by itself: what they are of, and what to do."""
+"""By names of weights that only occur in converted models: what they belong to, and what to do."""
 _OTHERS = {row["pattern"]: row["said"] for row in _ELSEWHERE if row["at"] == "file"}
-"""By a file in a folder without config.json or weights: what it has instead, and what to do."""
+"""By a file in a folder without config.json or weights: what the folder is, and what to do."""
 _ADAPTED = {"CAUSAL_LM": "ForCausalLM", "SEQ_2_SEQ_LM": "ForSeq2SeqLM", "FEATURE_EXTRACTION": ""}
 """By the task of an adapter, the class of its model: AutoModel..."""
 WITHOUT_HEAD = (
@@ -235,7 +232,7 @@ WITHOUT_HEAD = (
 
 
 def _explain_folder(source: FoundModel) -> str:
-    """Return what a folder has in place of a model, and what to do, to follow `has no ...`."""
+    """Return what a folder is if it is not a model, and what to do, to follow `has no ...`."""
     folder = source.folder or Path()
     for pattern, said in _OTHERS.items():
         found = max(folder.glob(pattern), key=lambda path: path.stat().st_mtime_ns, default=None)
@@ -247,7 +244,7 @@ def _explain_folder(source: FoundModel) -> str:
 
 
 def _explain_adapter(name: str, adapter: Mapping[str, Any]) -> str:
-    """Return how to make a model of an adapter."""
+    """Return how to merge an adapter into a model."""
     base = str(adapter.get("base_model_name_or_path") or adapter.get("model_name") or "BASE-MODEL")
     model, merged = (
         f"AutoModel{_ADAPTED.get(str(adapter.get('task_type')), 'ForMaskedLM')}",
@@ -265,7 +262,7 @@ def _explain_adapter(name: str, adapter: Mapping[str, Any]) -> str:
 
 
 def read_settings(source: FoundModel, file: str, kind: type = dict) -> Any:
-    """Return a JSON file of a model; empty where it has none of this kind, which the library that reads it reports."""
+    """Return a JSON file of a model; empty if it is missing or damaged, which the reading library reports."""
     try:
         path = source.find(file)
         found = json.loads(path.read_text(encoding="utf-8")) if path else None
@@ -275,7 +272,7 @@ def read_settings(source: FoundModel, file: str, kind: type = dict) -> Any:
 
 
 def _check_settings(source: FoundModel) -> None:
-    """Refuse a model whose config.json says that its weights are quantized."""
+    """Refuse a model with quantized weights by its config.json."""
     quantized = read_settings(source, "config.json").get("quantization_config")
     if quantized:
         method = quantized.get("quant_method") if isinstance(quantized, dict) else quantized
@@ -287,7 +284,7 @@ def _check_settings(source: FoundModel) -> None:
 
 
 # --------------------
-# What can be seen of a folder in milliseconds, without torch: a plan of a study looks before any job runs.
+# Checks of a folder that take milliseconds and no torch, for a study's plan before any job runs.
 
 
 def check_files(
@@ -299,24 +296,24 @@ def check_files(
 ) -> None:
     """Refuse a folder whose config.json, list of files or names of weights say that the model cannot be used.
 
-    No weights are read, and torch is not imported. A model of the hub is not looked at.
+    No weights are read, and torch is not imported. Hub models are not checked.
 
     Args:
-        model: a folder, or the id of a model of the hub.
-        stages: what will be asked of it, as in `prasanga.models.check_model`.
-        sentence_vector: the vector of a sentence that will be asked for; None if none will.
-        options: as it will be loaded with.
+        model: a folder, or a hub id.
+        stages: what it is used for, as in `prasanga.models.check_model`.
+        sentence_vector: the vector of a sentence that the study asks for; None without one.
+        options: how it is loaded.
 
     Raises:
-        InputError: as `check_model`, for what the files show: no model of transformers, no tokenizer, no weights or not
-            all of them, an adapter, quantized weights; no vocabulary head although `stages` has likelihoods; a vector
-            of a sentence that is not computed here.
+        InputError: as `check_model`, as far as the files show it: not a transformers model, no tokenizer, missing
+            weights, an adapter, quantized weights; no vocabulary head although `stages` has likelihoods; a sentence
+            vector that is not supported.
     """
     if not Path(model).is_dir():
         return
     source = open_source(model)
     require_tokenizer(source)
-    if options.random_weights is None and not options.weights_sha256:  # digests of pickles are the job's
+    if options.random_weights is None and not options.weights_sha256:  # the job checks the digests of pickles
         names = read_names(source, find_weights(source, options))
         if "likelihoods" in stages:
             _require_head(source, names)
@@ -334,10 +331,10 @@ def require_tokenizer(source: FoundModel) -> None:
 
 
 def read_names(source: FoundModel, weights: Weights) -> set[str]:
-    """Return the names of a model's weights from the headers of its safetensors; none of pickles.
+    """Return the names of a model's weights from the headers of its safetensors; empty for pickles.
 
     Raises:
-        InputError: a damaged file; weights of an adapter that were not merged, or packed ones.
+        InputError: a damaged file; unmerged adapter weights, or packed ones.
     """
     names: set[str] = set()
     for path in weights.files if weights.safetensors else ():
@@ -348,7 +345,7 @@ def read_names(source: FoundModel, weights: Weights) -> set[str]:
 
 
 def require_own_weights(source: FoundModel, names: Iterable[str]) -> None:
-    """Refuse weights that have the names of an adapter's, or of packed numbers."""
+    """Refuse weights with the names of adapter weights or packed numbers."""
     for name in names:
         for pattern, said in _NOT_ITS_OWN.items():
             if re.search(pattern, name):
@@ -356,7 +353,7 @@ def require_own_weights(source: FoundModel, names: Iterable[str]) -> None:
 
 
 def _require_head(source: FoundModel, names: set[str]) -> None:
-    """Refuse weights without those that every model of the kind has above its hidden states."""
+    """Refuse weights that lack the vocabulary head of the model's kind."""
     settings = read_settings(source, "config.json")
     kind = read_kind(settings)
     needed = _HEADS.get("untied" if kind == "decoder" and settings.get("tie_word_embeddings") is False else kind)
@@ -369,31 +366,31 @@ _HEADS = {
     "encoder-decoder": re.compile(r"(^|\.)decoder\."),
     "untied": re.compile(r"(^|\.)(lm_head|embed_out|output_layer|output|head)\."),
 }
-"""By kind, what names of weights a vocabulary head has; a decoder may use its table of embeddings."""
+"""By kind, names of weights in a vocabulary head; a decoder may use its embedding table."""
 
 
 # --------------------
-# What a model's files take as the vector of a sentence, as sentence-transformers writes and reads them.
+# The vector of a sentence that a model's files name, in the format of sentence-transformers.
 
 
 _POOLINGS = {
     **{"cls": "cls", "mean": "mean", "lasttoken": "last"},
     **{"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean", "pooling_mode_lasttoken": "last"},
 }
-"""Vectors of a sentence by their names in sentence-transformers, since 5.4 and before; it has other modes."""
+"""Sentence vectors by their names in sentence-transformers, since 5.4 and before; it has other modes."""
 _KEEPING = ("Transformer", "Dropout", "Normalize")
-"""Modules that give the model's states or change no cosine; `Pooling` is looked into, and others are not computed."""
+"""Modules that return the model's states or do not change cosines; `Pooling` is read, others are not supported."""
 
 
 def find_sentence_vector(source: FoundModel, options: ModelOptions, *, required: bool) -> tuple[str | None, str]:
-    """Return `cls`, `mean` or `last`, or None, and what the files say where it is something else (else empty).
+    """Return `cls`, `mean` or `last`, or None, and a description of anything else that the files name (or "").
 
     Raises:
-        InputError: it is something else, and `required`.
+        InputError: they name something else, and `required`.
     """
     own = read_settings(source, "modules.json", list)
     listed = own or [{"type": "Pooling", "path": "1_Pooling"}]
-    of = re.compile(r"sentence_transformers\.(.*\.)?")  # those of other packages are code of their own
+    of = re.compile(r"sentence_transformers\.(.*\.)?")  # other packages' modules are code of their own
     modules = [
         (of.sub("", str(each.get("type"))), str(each.get("path") or "")) for each in listed if isinstance(each, dict)
     ]
@@ -424,7 +421,7 @@ def find_sentence_vector(source: FoundModel, options: ModelOptions, *, required:
 
 
 def _read_pooling(source: FoundModel, file: str) -> tuple[str | None, str]:
-    """Return the pooling that a file names, and what it says where that is not known."""
+    """Return the pooling that a file names, or None and a description if it is unknown."""
     settings = read_settings(source, file)
     older = [key for key, on in settings.items() if key.startswith("pooling_mode_") and on]
     named = settings.get("pooling_mode", older)
@@ -439,8 +436,7 @@ def _read_pooling(source: FoundModel, file: str) -> tuple[str | None, str]:
 
 
 # --------------------
-# Which model it is. A folder is named by its content, so that it may be moved or copied without anything being
-# computed again.
+# Identity. A folder is identified by its content, so moving or copying it recomputes nothing.
 
 
 _IDENTIFYING = (
@@ -453,26 +449,26 @@ _ONE_FILE, _PICKLE = "model.safetensors", "pytorch_model.bin"
 def model_identity(
     model: str | Path, revision: str | None = None, *, options: ModelOptions = NO_OPTIONS
 ) -> dict[str, str]:
-    """Return what identifies `model`, as plain strings for the metadata of what is computed with it.
+    """Return the identity of `model`, as plain strings for metadata.
 
     Args:
-        model: a folder, whose files are read in full (once per model is enough), or the id of a model of the hub.
-        revision: branch, tag or commit of the hub.
-        options: as it is loaded with; code that comes with the model counts if it may run.
+        model: a folder, whose files are read in full (once per model is enough), or a hub id.
+        revision: branch, tag or commit on the hub.
+        options: how it is loaded; its own code counts if it may run.
 
     Returns:
-        For a local folder `{"sha256": ...}`, over names and contents of its configuration, tokenizer and weights (a
-        README or a training log beside them does not count, nor do pickles beside safetensors). For a model of the hub
-        `{"id": ..., "commit": ...}`, the commit that `revision` (or the main branch) stands for.
+        For a folder `{"sha256": ...}`, over names and contents of its configuration, tokenizer and weights (not a
+        README or a training log, nor pickles next to safetensors). For a hub model `{"id": ..., "commit": ...}`, the
+        commit of `revision` (or of the main branch).
 
     Raises:
-        InputError: neither a folder of this name nor a model of the hub can be had.
+        InputError: the model cannot be found.
     """
     return identify(open_source(model, revision), options)
 
 
 def identify(source: FoundModel, options: ModelOptions) -> dict[str, str]:
-    """Return the same as `model_identity`, for a model that has been found."""
+    """Return `model_identity` of a model that has been found."""
     folder = source.folder
     if folder is None:
         return {"id": source.name, "commit": str(source.commit)}
@@ -492,12 +488,12 @@ def _identifying_files(folder: Path, options: ModelOptions) -> list[Path]:
 def require_unchanged(model: str | Path, identity: Mapping[str, str], options: ModelOptions, root: str | Path) -> None:
     """Refuse a folder whose files were replaced after the model was checked.
 
-    Files are read once, by the first job. Later jobs compare the size and time of each file with a note of that job.
+    The first job reads the files. Later jobs compare the size and time of each file with that job's note.
 
     Args:
-        model: a folder; a model of the hub is known by its commit and not looked at.
+        model: a folder; a hub model is identified by its commit and not checked.
         identity: from `prasanga.models.check_model`.
-        options: as it is loaded with.
+        options: how it is loaded.
         root: folder of the stores, for the note.
 
     Raises:
@@ -521,28 +517,25 @@ def require_unchanged(model: str | Path, identity: Mapping[str, str], options: M
 
 
 # --------------------
-# Which files hold a model's weights, and whether they may be read.
+# Which files have a model's weights, and whether they may be read.
 #
-# Safetensors hold numbers and nothing else. A pickle can run any code when it is opened, so it is read only as
-# tensors (torch's `weights_only`), and only if the user has written down its sha256: then it is the file that they
-# checked.
+# Safetensors contain only numbers. A pickle can run any code when it is opened, so it is read only as tensors (torch's
+# `weights_only`), and only if the user has written down its sha256, which means that they have checked the file.
 
 
 class Weights(NamedTuple):
-    """Files in one folder that hold all weights of a model and may be read."""
+    """Files in one folder that have all weights of a model and may be read."""
 
     files: tuple[Path, ...]
     safetensors: bool
 
 
 def find_weights(source: FoundModel, options: ModelOptions) -> Weights:
-    """Return the weights of a model, downloaded if need be.
-
-    They are safetensors if it has any, else pickles with a known digest.
+    """Return the weights of a model, downloaded if necessary: safetensors if it has any, else pickles of known digest.
 
     Raises:
-        InputError: there are none, one of several files is missing, or pickles whose sha256 is not the one in
-            `options.weights_sha256`; the message then has the digests found.
+        InputError: there are none, one of several files is missing, or a pickle's sha256 is not in
+            `options.weights_sha256`; the message has the digests found.
     """
     for name in (_ONE_FILE, _PICKLE):
         files = _find_files(source, name)
@@ -557,7 +550,7 @@ def find_weights(source: FoundModel, options: ModelOptions) -> Weights:
 
 
 def _find_files(source: FoundModel, name: str) -> tuple[Path, ...]:
-    """Return a file itself, or the files that its index lists; none if the model has neither."""
+    """Return a file itself, or the files that its index lists; empty if the model has neither."""
     if (whole := source.find(name)) is not None:
         return (whole,)
     if (index := source.find(f"{name}.index.json")) is None:

@@ -1,9 +1,9 @@
 """Load a model from a folder or the hub, or with random weights, with its fast tokenizer.
 
-Weights are read from safetensors, or as mere tensors from a pickle whose sha256 the user has written down; code that
-comes with a model is run only if the user says so. For hidden states the vocabulary head is not loaded, and of an
-encoder-decoder only the encoder (`load_model`); `prasanga.models.heads` loads all of it. A twin with random weights
-(`ModelOptions.random_weights`) needs configuration and tokenizer alone.
+Weights are read from safetensors, or as plain tensors from a pickle whose sha256 is in the config; a model's own code
+runs only if the config allows it. For hidden states the vocabulary head is not loaded, and of an encoder-decoder only
+the encoder is (`load_model`); `prasanga.models.heads` loads everything. A twin with random weights
+(`ModelOptions.random_weights`) needs only configuration and tokenizer.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ _ARTICLES = {"encoder": "an encoder", "decoder": "a decoder", "encoder-decoder":
 _CAUSAL, _MASKED = families.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, families.MODEL_FOR_MASKED_LM_MAPPING_NAMES
 _OF_PICTURES = families.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
 _RENAMED = {r"^(?:module\.|_orig_mod\.|base_model\.model\.)+": ""}
-"""Names of weights that DataParallel, torch.compile or PEFT put something before."""
+"""Prefixes that DataParallel, torch.compile or PEFT add to names of weights."""
 _INNER = {
     r"^(?:model\.)?(?:language_model|text_model)\.lm_head\.": "lm_head.",
     r"^(?:model\.)?(?:language_model|text_model)\.(?:model\.)?": "model.",
 }
-"""Names of the weights of a decoder that is inside a model of pictures or sounds."""
+"""Names of the decoder's weights inside a model of images or audio."""
 _WITH_HEAD = {
     "encoder": "AutoModelForMaskedLM",
     "decoder": "AutoModelForCausalLM",
@@ -80,12 +80,12 @@ class LoadedModel:
     """A tokenizer and a base model, ready to run.
 
     Attributes:
-        name: what the user wrote, for messages and records; with a remark if its weights are random.
-        tokenizer: a fast tokenizer (one that knows the character span of each piece).
-        encoder: the module, in evaluation mode on `device`. To embed, the model without vocabulary head, of an
-            encoder-decoder its encoder; to score (`prasanga.models.heads`), the whole model with its head.
+        name: the user's name for it, for messages and records; with a remark if its weights are random.
+        tokenizer: a fast tokenizer (it knows the character span of each piece).
+        encoder: the module, in evaluation mode on `device`: for vectors, the model without vocabulary head, of an
+            encoder-decoder its encoder; for scores (`prasanga.models.heads`), the whole model with its head.
         config: configuration of the text model.
-        device: where `encoder` reads its input; of several cards, the first.
+        device: the device of the input; of several GPUs, the first.
         dtype: float32, bfloat16 or float16.
     """
 
@@ -101,17 +101,16 @@ def load_model(model: str | Path, **how: Any) -> LoadedModel:
     """Load tokenizer and base encoder of `model`.
 
     Args:
-        model: a folder, or the id of a model of the hub (`owner/name`).
-        **how: `revision`: branch, tag or commit of the hub, not for folders. `device`: `auto` (a free CUDA card if
-            there is one and `options.cards` is not 0, else the CPU), `cpu`, `cuda` or `cuda:<number>`. `dtype`: `auto`
-            (bfloat16 on CUDA cards that have it, else float32), `float32`, `bfloat16` or `float16`. `options`: see
+        model: a folder, or a hub id (`owner/name`).
+        **how: `revision`: branch, tag or commit on the hub, not for folders. `device`: `auto` (a free CUDA GPU if there
+            is one and `options.cards` is not 0, otherwise the CPU), `cpu`, `cuda` or `cuda:<number>`. `dtype`: `auto`
+            (bfloat16 on CUDA GPUs that have it, otherwise float32), `float32`, `bfloat16` or `float16`. `options`: see
             `ModelOptions`.
 
     Raises:
-        InputError: the model is not there or not of the kind asked for, has no fast tokenizer, no weights that may be
-            read or not all of them, needs code that may not run (or that of another repository), has a smaller
-            vocabulary than its tokenizer, or does not fit into memory; an unknown device, dtype or option of the
-            tokenizer.
+        InputError: the model is missing or of another kind; it lacks a fast tokenizer or readable weights; it needs
+            code that may not run; its vocabulary is smaller than its tokenizer's; it does not fit into memory; or the
+            device, dtype or a tokenizer option is unknown.
     """
     loaded = load_part(model, head=False, **how)
     loaded.encoder.config.use_cache = False
@@ -127,10 +126,10 @@ def load_part(
     dtype: str = "auto",
     options: ModelOptions = NO_OPTIONS,
 ) -> LoadedModel:
-    """Load tokenizer and a part of `model`; arguments and errors are those of `load_model`, except for `head`.
+    """Load tokenizer and a part of `model`; arguments and errors as in `load_model`, except `head`.
 
-    The part (`encoder`) has the vocabulary head, and all of an encoder-decoder, for probabilities. Without `head` it is
-    what gives vectors, of an encoder-decoder the encoder. `config` is that of the whole model.
+    With `head` the part (`encoder`) has the vocabulary head, and all of an encoder-decoder. Without it, it is the part
+    that gives vectors, of an encoder-decoder the encoder. `config` is the whole model's.
     """
     device = options.device if device == "auto" else device
     precision = resolve_dtype(dtype, device)
@@ -151,7 +150,7 @@ def load_part(
             module = _draw_weights(source, config, options, DTYPES[precision], head=head)
         else:
             places: dict[str, Any] = {"device_map": {"": devices[0]}}
-            if options.quantization == "int8":  # rounded before they go to a card
+            if options.quantization == "int8":  # rounded before they go to a GPU
                 places = {}
             elif len(devices) > 1:
                 places = {"device_map": "auto", "max_memory": _divide_memory(devices)}
@@ -171,13 +170,13 @@ def load_part(
 
 
 def _divide_memory(devices: Sequence[torch.device]) -> dict[int, int]:
-    """Return how many bytes a model may take on each of several GPUs; the rest is for batches."""
+    """Return how many bytes a model may use on each of several GPUs; the rest is for batches."""
     return {device.index: int(free_memory(device) * _LEFT_FREE) for device in devices}
 
 
 @lru_cache(maxsize=1)
 def _share_tokenizer(source: FoundModel, asked: tuple[tuple[str, Any], ...], remote_code: bool) -> Any:
-    """Return the tokenizer that the twins of a model share in a job: a large one takes longer to read than to draw."""
+    """Return the tokenizer that a model's twins share in a job, because reading a large one takes long."""
     return open_tokenizer(source, ModelOptions(tokenizer=dict(asked), remote_code=remote_code))
 
 
@@ -186,24 +185,21 @@ def _share_tokenizer(source: FoundModel, asked: tuple[tuple[str, Any], ...], rem
 
 
 def load_tokenizer(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> Any:
-    """Load the fast tokenizer of `model`, with `options.tokenizer` in effect.
-
-    It raises `InputError` as `load_model` does.
-    """
+    """Load the fast tokenizer of `model`, with `options.tokenizer`; errors as in `load_model`."""
     return open_tokenizer(open_source(model, revision), options)
 
 
 def load_config(model: str | Path, *, revision: str | None = None, options: ModelOptions = NO_OPTIONS) -> Any:
-    """Return the configuration of `model`, read without its weights. Raises `InputError` as `load_model` does."""
+    """Return the configuration of `model`, read without its weights; errors as in `load_model`."""
     return open_config(open_source(model, revision), options)
 
 
 def open_config(source: FoundModel, options: ModelOptions) -> Any:
-    """Return the configuration of a model that has been found; refused if the model is not of `options.kind`."""
+    """Return the configuration of a model that has been found; refuse one that is not of `options.kind`."""
     if options.remote_code:
         _LOG.warning(
-            "model %s: remote_code is true, so Python code that comes with the model may run, and can do anything that"
-            " you can do on this machine.",
+            "model %s: remote_code is true, so the model's own Python code may run, and can do anything that you can do"
+            " on this machine.",
             source.name,
         )
         require_own_code(source)
@@ -220,7 +216,7 @@ def open_config(source: FoundModel, options: ModelOptions) -> Any:
 
 
 def _text_part(config: Any) -> Any:
-    """Return the configuration of the decoder inside a model of pictures or sounds; of another model, the same."""
+    """Return the configuration of the decoder inside a model of images or audio, or the configuration itself."""
     text = config.get_text_config()
     if getattr(config, "is_encoder_decoder", False) or text.model_type in _MASKED or text.model_type not in _CAUSAL:
         return config
@@ -229,16 +225,16 @@ def _text_part(config: Any) -> Any:
 
 
 def text_config(config: Any) -> Any:
-    """Return the configuration of the blocks that give vectors: of an encoder-decoder, those of the encoder."""
+    """Return the configuration of the blocks that give vectors: for an encoder-decoder, the encoder's."""
     return config.get_text_config(encoder=True if getattr(config, "is_encoder_decoder", False) else None)
 
 
 def model_kind(config: Any) -> str:
-    """Return `encoder`, `decoder` (each piece sees only those before it) or `encoder-decoder`.
+    """Return `encoder`, `decoder` (each piece sees only earlier ones) or `encoder-decoder`.
 
-    Decoders such as GPT-2, BLOOM, Llama or Mistral do not say so in their configuration (`is_decoder` means something
-    else there); what tells them apart is that transformers has them as causal models and not as masked ones. Of a
-    model that it does not know at all, the names of the classes in config.json decide.
+    The configuration of decoders such as GPT-2, BLOOM, Llama or Mistral does not name their kind (`is_decoder` means
+    something else); but transformers lists them as causal models and not as masked ones. For a model that transformers
+    does not know, the class names in config.json decide.
     """
     if getattr(config, "is_encoder_decoder", False):
         return "encoder-decoder"
@@ -251,7 +247,7 @@ def model_kind(config: Any) -> str:
 
 
 def open_tokenizer(source: FoundModel, options: ModelOptions) -> Any:
-    """Return the fast tokenizer of a model that has been found, with `options.tokenizer` in effect."""
+    """Return the fast tokenizer of a model that has been found, with `options.tokenizer`."""
     require_tokenizer(source)
     if options.remote_code:
         require_own_code(source)
@@ -261,7 +257,7 @@ def open_tokenizer(source: FoundModel, options: ModelOptions) -> Any:
         )
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(
-            f"model {source.name}: {type(tokenizer).__name__} is not a fast tokenizer, and only those say which"
+            f"model {source.name}: {type(tokenizer).__name__} is not a fast tokenizer, and only those know which"
             " characters a piece covers. Convert it once and save it as tokenizer.json in the model's folder"
             " (`transformers.convert_slow_tokenizer`), or use a model that has one."
         )
@@ -273,24 +269,24 @@ def open_tokenizer(source: FoundModel, options: ModelOptions) -> Any:
 
 
 def require_fitting_tokenizer(name: str, tokenizer: Any, model: Any) -> None:
-    """Refuse a tokenizer that has pieces for which the model has no row of embeddings."""
+    """Refuse a tokenizer with pieces beyond the model's embedding table."""
     rows = int(model.get_input_embeddings().num_embeddings)
     beyond = sorted((number, piece) for piece, number in tokenizer.get_vocab().items() if number >= rows)
     if beyond:
         listed = ", ".join(f"{piece!r} ({number})" for number, piece in beyond[:5])
         raise InputError(
-            f"model {name}: the model has {rows} rows of embeddings, and {len(beyond)} pieces of the tokenizer have"
-            f" numbers from {rows} on: {listed}{', ...' if len(beyond) > 5 else ''}. Use the tokenizer that"
+            f"model {name}: the model has {rows} rows of embeddings, but {len(beyond)} pieces of the tokenizer have"
+            f" ids from {rows} on: {listed}{', ...' if len(beyond) > 5 else ''}. Use the tokenizer that"
             f" the model was trained with. If pieces were added, `model.resize_token_embeddings({beyond[-1][0] + 1})`,"
             " train the model if texts have them, and save it."
         )
 
 
 def max_pieces(tokenizer: Any, config: Any, model: nn.Module) -> int | None:
-    """Return most pieces that a model reads at once, special ones included; None if nothing limits it."""
+    """Return the most pieces that a model reads at once, special ones included; None for no limit."""
     limits = [tokenizer.model_max_length, getattr(config, "max_position_embeddings", None)]
     for name, module in model.named_modules():
-        # RoBERTa and its kin count positions from padding_idx + 1 on, so that many of the table's rows are never used.
+        # RoBERTa and related models count positions from padding_idx + 1 on, so the first rows are never used.
         padding = getattr(module, "padding_idx", None)
         if name.endswith("position_embeddings") and isinstance(padding, int):
             limits.append(module.num_embeddings - padding - 1)
@@ -299,21 +295,21 @@ def max_pieces(tokenizer: Any, config: Any, model: nn.Module) -> int | None:
 
 
 # --------------------
-# Modules: without content, with random weights, or with those of the files.
+# Modules: empty, with random weights, or with weights from files.
 
 
 def build_bare(source: FoundModel, config: Any, options: ModelOptions, *, head: bool) -> Any:
-    """Return a part of the model as a module without content, on the meta device.
+    """Return a part of the model as an empty module, on the meta device.
 
     Args:
         source: the model, which has been found.
         config: its configuration.
-        options: as it is loaded with.
+        options: how it is loaded.
         head: see `load_part`.
 
     Raises:
-        InputError: transformers cannot build a model from this config.json, or it does not read text alone: models of
-            sounds or pictures lack a table of pieces, or one stack of blocks.
+        InputError: transformers cannot build a model from this config.json, or it is not a text model: models of audio
+            or images lack an embedding table, or a single stack of blocks.
     """
     with torch.device("meta"), explaining(source, "config.json"):
         model = _build(source, config, options, head=head)
@@ -325,17 +321,17 @@ def build_bare(source: FoundModel, config: Any, options: ModelOptions, *, head: 
         reads_text = False
     if not reads_text:
         raise InputError(
-            f"model {source.name}: its config.json says that it is of the type {str(config.model_type)!r}, which is no"
-            " model of text alone. Take an encoder, decoder or encoder-decoder of text, such as"
+            f"model {source.name}: its config.json has the type {str(config.model_type)!r}, which is not a text model."
+            " Use an encoder, decoder or encoder-decoder of text, such as"
             " google/muril-base-cased."
         )
     return model
 
 
 def _draw_weights(source: FoundModel, config: Any, options: ModelOptions, dtype: torch.dtype, *, head: bool) -> Any:
-    """Return a part of a model with the weights that its family begins to train with.
+    """Return a part of a model with the initial weights of its family's training.
 
-    They are drawn on the CPU; the random numbers of the process are afterwards as they were.
+    They are drawn on the CPU; the state of the process's random generators is restored.
     """
     with torch.random.fork_rng(devices=[]), explaining(source, "config.json"):
         torch.manual_seed(int(options.random_weights or 0))
@@ -343,7 +339,7 @@ def _draw_weights(source: FoundModel, config: Any, options: ModelOptions, dtype:
 
 
 def _build(source: FoundModel, config: Any, options: ModelOptions, *, head: bool, **dtype: torch.dtype) -> Any:
-    # `from_config` would take a model's own code from the main branch, and register it for every later use.
+    # `from_config` would take a model's own code from the main branch, and register it for all later uses.
     name, trimmed = _class_name(config, head), _trim_config(config, head)
     own = (getattr(config, "auto_map", None) or {}).get(name) if options.remote_code else None
     with quiet():
@@ -364,23 +360,22 @@ def read_weights(
     head: bool,
     **places: Any,
 ) -> Any:
-    """Return a part of a model with its weights, read straight to where they stay.
+    """Return a part of a model with its weights, read directly to their device.
 
     Args:
         source: the model, which has been found.
-        weights: its files; of safetensors, the meta device reads the shapes alone.
+        weights: its files; of safetensors, the meta device reads only the shapes.
         config: its configuration.
-        options: as it is loaded with.
+        options: how it is loaded.
         dtype: precision of the weights.
         head: see `load_part`.
         places: `device_map` and `max_memory` of `from_pretrained`.
 
     Raises:
-        InputError: files that cannot be read; weights that are missing or of another shape, which would be random
-            numbers.
+        InputError: files cannot be read; weights are missing or of another shape, which would be random numbers.
     """
-    # Weights are read from the folder that holds the checked files. Code that comes with a model is looked up by its
-    # id and commit: from the path of a folder it would be that of the main branch.
+    # Weights are read from the folder with the checked files. A model's own code is found by id and commit; by the
+    # folder's path it would come from the main branch.
     read_names(source, weights)
     is_inner = read_settings(source, "config.json").get("model_type") != config.model_type
     with quiet(), explaining(source, "weights"), _whole_index(weights) as folder:
@@ -393,13 +388,13 @@ def read_weights(
             weights_only=True,
             key_mapping=_RENAMED | (_INNER if is_inner else {}),
             trust_remote_code=options.remote_code,
-            ignore_mismatched_sizes=True,  # so that the refusal below, which names the model, is the one that is read
+            ignore_mismatched_sizes=True,  # so that the message below, which names the model, is shown
             output_loading_info=True,
             **places,
         )
     module = _take_part(loaded, config, head)
     missing = [*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])]
-    # Those of a pooler or an unused decoder do not matter.
+    # Weights of a pooler or an unused decoder do not matter.
     kept = set(module.parameters())
     names = {name for name, each in loaded.named_parameters() if each in kept}
     absent = sorted(key for key in missing if "pooler" not in key and key in names)
@@ -408,7 +403,7 @@ def read_weights(
         inner = [name for name in report["unexpected_keys"] if name.endswith(f".{absent[0]}")]
         why = f" Or {WITHOUT_HEAD}" if head else ""
         if inner:
-            why = f" The file has {inner[0]!r}: where it was saved, save the model alone, without what is around it."
+            why = f" The file has {inner[0]!r}: save the model alone there, without its wrapper."
         raise InputError(
             f"model {source.name}: {len(absent)} weights are missing or of another shape, for example {absent[0]!r}."
             f" The file is incomplete or belongs to another config.json: fetch the model again.{why}"
@@ -419,8 +414,8 @@ def read_weights(
         is_known = {first, first.removeprefix(f"{loaded.base_model_prefix}.")} & names
         if number and is_known and int(number[1]) >= text_config(config).num_hidden_layers:
             raise InputError(
-                f"model {source.name}: config.json has {text_config(config).num_hidden_layers} blocks, and the weights"
-                f" have {name!r} of one more. Fetch both from one place, or save the shorter model with its weights."
+                f"model {source.name}: config.json has {text_config(config).num_hidden_layers} blocks, but the weights"
+                f" have {name!r}, of one more. Fetch both from one place, or save the shorter model with its weights."
             )
     table = module.get_input_embeddings().weight
     if not table.is_meta and not table.any():
@@ -432,7 +427,7 @@ def read_weights(
 
 @contextmanager
 def _whole_index(weights: Weights) -> Iterator[Path]:
-    """Yield the folder of the weights, or one of links to it where their index lacks what transformers asks for."""
+    """Yield the weights' folder, or a folder of links to it if their index lacks entries that transformers needs."""
     folder = weights.files[0].parent
     index = folder / f"{'model.safetensors' if weights.safetensors else 'pytorch_model.bin'}.index.json"
     listed = json.loads(index.read_text(encoding="utf-8")) if index.is_file() and len(weights.files) else {}
@@ -453,13 +448,13 @@ def _class_name(config: Any, head: bool) -> str:
 
 
 def _trim_config(config: Any, head: bool) -> Any:
-    """Return a copy of `config` from which no more is built than is needed, and from the files that were checked.
+    """Return a copy of `config` that builds only what is needed, from the files that were checked.
 
-    An encoder-decoder without head has no blocks in its decoder, so that their weights are not loaded.
+    An encoder-decoder without head gets no blocks in its decoder, so their weights are not loaded.
     """
     config = copy.deepcopy(config)
     config.transformers_weights = None  # a config may name another file to read them from
-    config.chunk_size_feed_forward = 0  # saves memory and changes no number, and some sizes divide no text
+    config.chunk_size_feed_forward = 0  # saves memory without changing numbers, but some sizes divide no text
     if not head and getattr(config, "is_encoder_decoder", False):
         for key in ("decoder_layers", "num_decoder_layers"):
             if hasattr(config, key):
@@ -468,7 +463,7 @@ def _trim_config(config: Any, head: bool) -> Any:
 
 
 def _take_part(model: Any, config: Any, head: bool) -> Any:
-    """Return all of a model, or for vectors the encoder of an encoder-decoder, or the decoder beside pictures."""
+    """Return all of a model, or for vectors the encoder of an encoder-decoder or the decoder of an image model."""
     if head:
         return model
     if getattr(config, "is_encoder_decoder", False):
@@ -477,17 +472,17 @@ def _take_part(model: Any, config: Any, head: bool) -> Any:
 
 
 # --------------------
-# How linear layers are multiplied.
+# Linear layers.
 
 
 def measure_size(model: nn.Module, *, head: bool) -> Size:
-    """Count the parameters of a module, on whatever device, and those in linear layers that 8 bits would hold."""
+    """Count the parameters of a module, on any device, and those of its linear layers, which 8 bits can hold."""
     linear = sum(layer.weight.numel() for layer in _find_linear_layers(model, head=head))
     return Size(sum(parameter.numel() for parameter in model.parameters()), linear)
 
 
 def _find_linear_layers(model: Any, *, head: bool) -> Iterable[nn.Linear]:
-    """Return the linear layers but the last one of a head, whose weights are often those of the input embeddings."""
+    """Return the linear layers except the last one of a head, which often shares its weights with the input."""
     last = model.get_output_embeddings() if head else None
     return [layer for layer in model.modules() if type(layer) is nn.Linear and layer is not last]
 
@@ -506,11 +501,10 @@ def _quantize_linear_layers(model: nn.Module, *, head: bool) -> None:
 
 
 def use_onednn(model: nn.Module) -> None:
-    """Have oneDNN multiply the linear layers of a model in float32 while no gradients are kept, as it does in bfloat16.
+    """Use oneDNN for a model's linear layers in float32, when no gradients are kept, as torch does in bfloat16.
 
-    torch leaves products in float32 to MKL, which computes on processors of other makers than Intel with AVX2 at most:
-    oneDNN is twice as fast on one of AMD's with AVX-512, and 1.1 times with AVX2. Weights stay as
-    they are. On processors of another kind nothing changes.
+    torch uses MKL for float32, which uses AVX2 at most on CPUs that are not Intel's. oneDNN is twice as fast on an AMD
+    CPU with AVX-512, and 1.1 times with AVX2. Weights do not change. Elsewhere nothing changes.
     """
     there = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     if there and torch.backends.cpu.get_cpu_capability().startswith("AVX"):
@@ -520,10 +514,10 @@ def use_onednn(model: nn.Module) -> None:
 
 
 class _ByOneDnn(nn.Linear):
-    """A linear layer that oneDNN multiplies."""
+    """A linear layer that uses oneDNN."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """Return (..., inputs) to (..., outputs)."""
+        """Map (..., inputs) to (..., outputs)."""
         if torch.is_grad_enabled() or input.dtype != self.weight.dtype:
             return super().forward(input)
         product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(input, self.weight, self.bias, "none", [], "")

@@ -87,7 +87,7 @@ def test_targets_that_are_refused(tiny_model: TinyModel, kind: str, asked: tuple
     ("texts", "pooling", "message"),
     [
         ([FLOWER], "max", "pooling is 'max'; write one of cls, mean, last"),
-        ([FLOWER, " "], "cls", "text ' ' has no piece"),
+        ([FLOWER, " "], "cls", "text ' ' does not have any piece"),
     ],
 )
 def test_sentences_that_are_refused(tiny_model: TinyModel, texts: list[str], pooling: str, message: str) -> None:

@@ -251,7 +251,7 @@ def test_no_segments_make_an_empty_shard_of_the_right_width(tmp_path: Path) -> N
 
 
 def test_a_number_too_large_for_half_precision_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"too large for float16 \(at most 65504\)\. Write embeddings: \{stored_dtype"):
+    with pytest.raises(InputError, match=r"but float16 allows at most 65504\. Write embeddings: \{stored_dtype"):
         embed(tmp_path, many(5), FakeEncoder(scale=1e6), stored_dtype="float16")
     embed(tmp_path, many(5), FakeEncoder(scale=1e6))
 

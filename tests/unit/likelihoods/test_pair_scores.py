@@ -249,7 +249,7 @@ def test_what_a_model_cannot_give_is_refused(
 
 def test_a_masked_score_needs_a_mask(tmp_path: Path) -> None:
     bare = tiny_models.build("xlm-roberta", tmp_path / "bare")
-    with pytest.raises(InputError, match="has no mask piece"):
+    with pytest.raises(InputError, match="lacks a mask piece"):
         score_pairs(bare, table(PAIRS))
     assert all(map(math.isfinite, score_pairs(bare, table(PAIRS), measure="aul")["score_first"]))
 
