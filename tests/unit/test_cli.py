@@ -154,8 +154,8 @@ def test_a_new_study_has_what_was_asked_for_whatever_its_names(here: Path, monke
         ("run broken.yaml", "broken.yaml, line 3: not YAML"),
         ("plan broken.yaml", "broken.yaml, line 3: not YAML"),
         ("open", "results/report/index.html: there is no page yet."),
-        ("check broken.csv", "it has no record of what it was made from"),
-        ("config lenghts", "no key 'lenghts' in a config. Did you mean samples.lengths"),
+        ("check broken.csv", "it lacks a record of its inputs"),
+        ("config lenghts", "unknown config key 'lenghts'. Did you mean samples.lengths"),
     ],
 )
 def test_a_mistake_is_told_in_a_sentence(here: Path, command: str, said: str) -> None:
@@ -173,7 +173,7 @@ def test_a_folder_that_is_no_study_is_told(here: Path, name: str) -> None:
     done = prasanga(name)
     assert done.exit_code == 2
     assert done.output == (
-        f"{here}: no study, since it has no study.yaml. Write one with `prasanga init`, or name the config of a study:"
+        f"{here}: not a study, because it has no study.yaml. Write one with `prasanga init`, or name the config of a study:"
         " `prasanga run FILE`, or `snakemake --configfile FILE`.\n"
     )
     assert list(here.iterdir()) == []

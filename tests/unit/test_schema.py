@@ -67,7 +67,7 @@ def test_a_file_has_the_table_whose_path_is_nearest() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (pl.DataFrame([ROW]).drop("band"), "t: no column `band`; it has category, .*associations stage"),
+        (pl.DataFrame([ROW]).drop("band"), "t: the column `band` is missing; it has category, .*associations stage"),
         (pl.DataFrame([ROW | {"band": "wide"}]), "t: `band` is String, not Float64"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Errors, files, seeds and logs, on which every stage builds."""
+"""Provide errors, files, seeds and logs, on which every stage builds."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any
 
 
 def offered(package: str, name: str) -> Any:
-    """Return what a package offers by a name: of what its `__init__` imports for type checkers the module is imported.
+    """Return what a package offers under a name, from the module that its `__init__` imports it from for type checkers.
 
-    `__all__` are all names that it offers.
+    `__all__` gives all names that it offers.
     """
     places = _places(package)
     if name == "__all__":
         return sorted(places)
     if name not in places:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        raise AttributeError(f"module {package!r} lacks the attribute {name!r}")
     return getattr(import_module(places[name]), name)
 
 
 @cache
 def _places(package: str) -> dict[str, str]:
-    """Return the module of each name that the `__init__` of a package imports from packages of ours."""
+    """Return the module of each name that the `__init__` of a package imports from our packages."""
     tree = ast.parse(Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
     return {

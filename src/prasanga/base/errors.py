@@ -1,4 +1,4 @@
-"""The one exception that a user is meant to read, and text that is safe to print."""
+"""Define the exception that users read, and make text safe to print."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import os
 import re
 
 _LONGEST = 20_000
-# Control characters but tab and line feed, marks that reorder a line or end it, halves of characters.
+# Control characters except tab and line feed, marks that reorder or end a line, and lone surrogates.
 _LINKED = re.compile(r"""(?<![\w/])\.snakemake/prasanga/(?:shipped|merged)/(resources/[^\s:,;`'"()]*[^\s:,;`'"().])""")
-"""A path by the links of `prasanga.base.places`."""
+"""A path through the links of `prasanga.base.places`."""
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 class InputError(ValueError):
     """Input that cannot be used: a config, a word list, a corpus, a model, a results file.
 
-    The message is for the person who can correct it: the file, the line or key, the value found, what is allowed,
-    and what to write instead. What it quotes comes from anywhere, so it is made printable (`printable`); paths of what
-    is shipped are shown as in a config.
+    The message is for the person who can correct it: the file, the line or key, the value found, the allowed values,
+    and what to write. Its quotations come from anywhere, so it is made printable (`printable`). Paths of shipped files
+    are shown as in a config.
     """
 
     def __init__(self, message: object = "") -> None:
@@ -25,10 +25,10 @@ class InputError(ValueError):
 
 
 def printable(text: str, longest: int | None = _LONGEST) -> str:
-    r"""Text that a terminal shows and does nothing else with.
+    r"""Return text without control characters.
 
-    Control characters, marks that turn a line around, and lone surrogates are written as escapes (`\x1b`); a very long
-    text is cut at `longest` characters.
+    Control characters, marks that reverse a line, and lone surrogates become escapes (`\x1b`); a very long text is cut
+    at `longest` characters.
     """
     if longest is not None and len(text) > longest:
         text = f"{text[:longest]}... ({len(text) - longest} more characters)"
@@ -36,12 +36,12 @@ def printable(text: str, longest: int | None = _LONGEST) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """Return what a library or the system says of a failure, to be quoted within a sentence.
+    """Return the message of a library's or the system's error, to be quoted within a sentence.
 
-    Arrow and YAML write several lines; in a log, the end of a message belongs on the same line as its file.
+    Arrow and YAML write several lines; in a log, a message must end on the line of its file.
 
     Returns:
-        One line without the full stop at its end; the name of the error's class if it says nothing.
+        One line without a final full stop; the name of the error's class if the message is empty.
     """
     return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 

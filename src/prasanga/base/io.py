@@ -1,4 +1,4 @@
-"""Files of the project: Parquet with a record of its making, JSON, tables as text, and rows kept for later runs."""
+"""Read and write the project's files: Parquet with records, JSON, tables as text, and rows kept for later runs."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from numpy.typing import NDArray
 from prasanga.base.errors import InputError, printable, reason
 
 # --------------------
-# Whether a table has the columns that a reader of it needs.
+# Required columns of a table.
 
 
 def require_columns(what: str, table: pl.DataFrame, needed: Iterable[str], remedy: str) -> None:
-    """Refuse a table without them, such as one that an older version made.
+    """Refuse a table that lacks columns, such as one from an older version.
 
     Args:
         what: the table, for the message.
         table: any.
         needed: names of columns.
-        remedy: what to do, in a sentence, such as `remade_by(stage)`.
+        remedy: a sentence on what to do, such as `remade_by(stage)`.
 
     Raises:
         InputError: a column is missing.
@@ -46,23 +46,22 @@ def require_columns(what: str, table: pl.DataFrame, needed: Iterable[str], remed
     missing = [name for name in needed if name not in table.columns]
     if missing:
         there = ", ".join(table.columns) or "none"
-        raise InputError(f"{what}: the table has no column {', '.join(missing)}; it has {there}. {remedy}")
+        raise InputError(f"{what}: the table lacks the column {', '.join(missing)}; it has {there}. {remedy}")
 
 
 def remade_by(stage: str) -> str:
-    """Return what to do with a table that a stage of the workflow makes."""
+    """Return what to do with a table of a workflow stage."""
     return f"Make it again with the {stage} stage."
 
 
 # --------------------
-# Parquet files that say what they were made from: written whole or not at all, read only if they fit together.
+# Parquet files with a record of their making: written whole or not at all, and read only if they fit together.
 #
-# Between the stages everything is Parquet with an explicit schema and zstd. The file's metadata has, under keys
-# that begin with `prasanga.`, what made it (`prasanga.base.results.describe`): stage, settings, versions, digests
-# of the inputs.
+# Between stages everything is Parquet with an explicit schema and zstd. The file's metadata has, under keys with the
+# prefix `prasanga.`, its record (`prasanga.base.results.describe`): stage, settings, versions, digests of the inputs.
 #
 # zstd would decode most pages with a flipped byte to other values, so pages have checksums, which every reader here
-# compares.
+# checks.
 
 
 _PREFIX = "prasanga."
@@ -75,13 +74,13 @@ _BYTES_PER_ROW_GROUP = 1 << 25
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path in the same folder, renamed to `path` when the block ends well and removed otherwise.
+    """Yield a temporary path in the same folder; rename it to `path` if the block succeeds, otherwise remove it.
 
-    The temporary name holds host, process and a random part: two processes that write the same file do not meet, and
-    a reader of `path` sees a whole file or none. The data are on disk (fsync) before the rename.
+    The temporary name includes host, process and a random part, so processes that write the same file do not collide,
+    and readers of `path` see a whole file or none. The data are on disk (fsync) before the rename.
 
     Raises:
-        InputError: if the disk is full, a quota used up, the folder may not be written to, or a folder is in the way.
+        InputError: the disk is full, a quota is used up, the folder cannot be written, or a folder is in the way.
     """
     path = Path(path)
     with explaining_full_disk(path, path.parent):
@@ -96,14 +95,14 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def explaining_full_disk(path: str | Path, folder: Path | None = None) -> Iterator[None]:
-    """Explain in a sentence why a file cannot be written: a full disk, no permission, or something in its way.
+    """Turn the OSError of an unwritable file (full disk, no permission, something in its way) into an `InputError`.
 
     Args:
         path: the file, or the folder for temporary ones.
-        folder: the folder that is written to; `path` itself if it is a folder, otherwise its parent.
+        folder: the folder to write to; by default `path` itself if it is a folder, otherwise its parent.
 
     Raises:
-        InputError: in place of the OSError.
+        InputError: instead of the OSError.
     """
     folder = folder or (Path(path) if Path(path).is_dir() else Path(path).parent)
     try:
@@ -113,7 +112,7 @@ def explaining_full_disk(path: str | Path, folder: Path | None = None) -> Iterat
         if error.errno not in _UNWRITABLE or elsewhere:
             raise
         raise InputError(
-            f"{path}: could not be written ({os.strerror(error.errno)}). Nothing half-written is left there."
+            f"{path}: could not be written ({os.strerror(error.errno)}); no partial file is left."
             f" Make room in {folder}, let yourself write there, or move the file or folder of this name, and run again:"
             " finished work is kept."
         ) from error
@@ -122,7 +121,7 @@ def explaining_full_disk(path: str | Path, folder: Path | None = None) -> Iterat
 def temporary_beside(path: Path) -> Path:
     """Return a name for a new `path`, file or folder, that no other process uses.
 
-    Its folder is made if necessary. Files that a killed process of this host left there for `path` are removed.
+    Its folder is made if necessary. Temporary files of killed processes on this host are removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     begin = f".{path.name}.{socket.gethostname()}."
@@ -147,23 +146,23 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (OSError, OverflowError):  # of another user
+    except (OSError, OverflowError):  # another user's
         return True
     return True
 
 
 def as_frame(name: str, table: Any) -> pl.DataFrame:
-    """Return a table that somebody gives as a polars frame: of polars, pandas or Arrow, or a dict of columns.
+    """Return a table of polars, pandas or Arrow, or a dict of columns, as a polars frame.
 
     Raises:
-        InputError: with `name`, for anything else.
+        InputError: anything else; the message begins with `name`.
     """
     try:
-        if table is None or isinstance(table, str | Path):  # polars would make a frame of either
+        if table is None or isinstance(table, str | Path):  # polars would make a frame of these
             raise TypeError("no table")
-        if hasattr(table, "reset_index"):  # of pandas: an index need not be unique
+        if hasattr(table, "reset_index"):  # pandas: an index need not be unique
             table = table.reset_index(drop=True)
-        return table.to_polars() if hasattr(table, "to_polars") else pl.DataFrame(table)  # the former of the hub
+        return table.to_polars() if hasattr(table, "to_polars") else pl.DataFrame(table)  # the hub's has `to_polars`
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise InputError(
             f"{name}: a {type(table).__name__} ({reason(error)}). Give a frame of polars or pandas, or a dict."
@@ -189,14 +188,14 @@ def write_batches(
     *,
     dictionary: Sequence[str] | None = None,
 ) -> None:
-    """Write `batches` to `path` (zstd) with `made_from` as metadata; memory holds some megabytes of them at a time.
+    """Write `batches` to `path` (zstd) with `made_from` as metadata; memory use is a few megabytes.
 
     Args:
         path: the file.
         schema: of the batches.
         batches: the rows.
-        made_from: what made them (`prasanga.base.results.describe`).
-        dictionary: the columns in which values repeat, where somebody knows; trying all of them takes time.
+        made_from: the record (`prasanga.base.results.describe`).
+        dictionary: the columns with repeated values, if known; trying all columns takes time.
     """
     _write(path, schema, _row_groups(batches), made_from, use_dictionary=True if dictionary is None else [*dictionary])
 
@@ -204,10 +203,10 @@ def write_batches(
 def write_row_groups(
     path: str | Path, schema: pa.Schema, groups: Iterable[pa.Table], made_from: Mapping[str, str]
 ) -> None:
-    """Write each of `groups` as a row group of its own, so that a reader can pick those it wants.
+    """Write each of `groups` as a row group of its own, so that readers can choose.
 
-    Numbers and texts are dictionary-encoded; the numbers of fixed-size lists are split by their bytes, which makes
-    vectors a little smaller.
+    Numbers and texts are dictionary-encoded; the numbers of fixed-size lists are split by bytes, which makes vectors a
+    little smaller.
     """
     plain = [field.name for field in schema if not pa.types.is_nested(field.type)]
     split = {f"{field.name}.list.element": "BYTE_STREAM_SPLIT" for field in schema if field.name not in plain}
@@ -218,7 +217,7 @@ def write_row_groups(
 def _write(
     path: str | Path, schema: pa.Schema, groups: Iterable[pa.Table], made_from: Mapping[str, str], **encoding: Any
 ) -> None:
-    """Write tables as row groups of the file that takes the place of `path`, with checksums everywhere."""
+    """Write tables as row groups of a file that replaces `path`, with checksums everywhere."""
     schema = schema.with_metadata({f"{_PREFIX}{key}": value for key, value in made_from.items()})
     encoding |= {"compression": "zstd", "write_page_checksum": True}
     with replacing(path) as temporary, pq.ParquetWriter(temporary, schema, **encoding) as writer:
@@ -228,7 +227,7 @@ def _write(
 
 
 def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Yield the batches, several together: many small row groups are slow to write and to read."""
+    """Yield the batches, several together, because many small row groups are slow to write and read."""
     held: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
@@ -242,31 +241,31 @@ def _row_groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def made_from(path: str | Path) -> dict[str, str]:
-    """Return what the file's metadata says of its making: the mapping given to `write_table`."""
+    """Return the record in a file's metadata: the mapping given to `write_table`."""
     metadata: Mapping[bytes, bytes] = open_parquet(path).schema_arrow.metadata or {}
     prefix = _PREFIX.encode()
     return {k[len(prefix) :].decode(): v.decode() for k, v in metadata.items() if k.startswith(prefix)}
 
 
 def open_parquet(path: str | Path) -> pq.ParquetFile:
-    """Open a Parquet file; one that is absent or damaged is an `InputError` that says what to do.
+    """Open a Parquet file; raise InputError, with what to do, if it is missing or damaged.
 
-    Pages are compared with their checksums when the caller reads them: `reading` explains what goes wrong then.
+    Checksums are checked when the caller reads pages: `reading` explains errors then.
     """
     with reading(path):
         return pq.ParquetFile(path, page_checksum_verification=True)
 
 
 def read_table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a Parquet file, or only some of its columns; a damaged one is an `InputError`."""
+    """Read a Parquet file, or only some columns; raise InputError if it is damaged."""
     with reading(path), open_parquet(path) as file:
         return file.read(columns=list(columns) if columns is not None else None)
 
 
 def read_where(path: str | Path, columns: Sequence[str], column: str, values: Collection[str]) -> pa.Table:
-    """Return the rows in which `column` has one of `values`; row groups without them are not read.
+    """Return the rows in which `column` has one of `values`; row groups without them are skipped.
 
-    The file is mapped into memory; a damaged one is an `InputError`.
+    The file is mapped into memory. Raises InputError if it is damaged.
     """
     wanted = pc.field(column).isin(pa.array(sorted(values), pa.string()))
     with reading(path):
@@ -275,10 +274,10 @@ def read_where(path: str | Path, columns: Sequence[str], column: str, values: Co
 
 
 def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536) -> Iterator[pa.RecordBatch]:
-    """Read some columns of a Parquet file, at most so many rows at a time.
+    """Read some columns of a Parquet file, at most `rows` rows at a time.
 
     Raises:
-        InputError: the file is absent or damaged, or lacks a column.
+        InputError: the file is missing or damaged, or lacks a column.
     """
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -292,19 +291,19 @@ def read_batches(path: str | Path, columns: Sequence[str], *, rows: int = 65_536
     return each_read(path, batches())
 
 
-_TAKEN_FROM = 4_096  # rows that are in memory at a time
+_TAKEN_FROM = 4_096  # rows in memory at a time
 
 
 def take_rows(path: str | Path, rows: NDArray[np.int64], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Read some rows of a Parquet file, some thousand in memory at a time.
+    """Read some rows of a Parquet file, a few thousand in memory at a time.
 
     Args:
-        path: the file; row groups without any of the rows are passed over.
-        rows: (n,) numbers of rows from 0, sorted.
+        path: the file; row groups without any of the rows are skipped.
+        rows: (n,) row numbers from 0, sorted.
         columns: names of columns.
 
     Raises:
-        InputError: the file is absent or damaged.
+        InputError: the file is missing or damaged.
     """
     if not len(rows):
         return
@@ -319,9 +318,9 @@ def take_rows(path: str | Path, rows: NDArray[np.int64], columns: Sequence[str])
 
 
 def each_read(path: str | Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield what is read of a file batch by batch; a damaged one is an `InputError`."""
+    """Yield the batches of a file; raise InputError if it is damaged."""
     while True:
-        with reading(path):  # and not while the caller has a batch, whose mistakes are its own
+        with reading(path):  # not while the caller has a batch, whose mistakes are its own
             batch = next(batches, None)
         if batch is None:
             return
@@ -330,10 +329,10 @@ def each_read(path: str | Path, batches: Iterator[pa.RecordBatch]) -> Iterator[p
 
 @contextmanager
 def reading(path: str | Path) -> Iterator[None]:
-    """Say which file cannot be read in the block, and what to do.
+    """Name the file that cannot be read in the block, and say what to do.
 
     Raises:
-        InputError: in place of what Arrow and the system say of a file that is absent, out of reach, or damaged.
+        InputError: instead of Arrow's or the system's error for a file that is missing, unreachable or damaged.
     """
     try:
         yield
@@ -342,7 +341,7 @@ def reading(path: str | Path) -> Iterator[None]:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file. Restore it, or let the workflow make it again.") from None
     except (OSError, pa.ArrowException, ValueError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # otherwise it is Arrow's, about the content
+        if isinstance(error, OSError) and error.errno is not None:  # Arrow's errors about the content lack a number
             raise _explain_unreadable(path, error) from error
         raise InputError(f"{path}: damaged ({reason(error)}). Delete it and run the workflow again.") from error
 
@@ -355,7 +354,7 @@ def _explain_unreadable(path: str | Path, error: OSError) -> InputError:
 
 
 def require_every_page(path: str | Path) -> None:
-    """Read all of a Parquet file once, so that every page is compared with its checksum.
+    """Read all of a Parquet file once, so that the checksum of every page is checked.
 
     Raises:
         InputError: one does not fit, or the file cannot be read.
@@ -365,10 +364,13 @@ def require_every_page(path: str | Path) -> None:
 
 
 def require_equal(paths: Sequence[str | Path], keys: Sequence[str]) -> dict[str, str]:
-    """Refuse a mixture: all `paths` must have been made with the same values of `keys`.
+    """Refuse a mixture: the records of all `paths` must have the same values of `keys`.
 
-    Returns those values (empty for no paths). Raises `InputError` that names the file that does not fit, the key and
-    both values.
+    Returns:
+        Those values; empty for no paths.
+
+    Raises:
+        InputError: a file differs; with its path, the key and both values.
     """
     found = {path: {key: made_from(path).get(key, "") for key in keys} for path in paths}
     first = next(iter(found.values()), {})
@@ -382,26 +384,25 @@ def require_equal(paths: Sequence[str | Path], keys: Sequence[str]) -> dict[str,
 
 
 def read_frame(path: str | Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Read a Parquet file, or some of its columns, as a data frame.
+    """Read a Parquet file, or some of its columns, as a data frame; raise InputError if it is missing or damaged.
 
-    A file that is absent or damaged is an `InputError`. Polars' own reader compares no checksums.
+    Polars' own reader does not check checksums.
     """
     return pl.DataFrame(read_table(path, columns).replace_schema_metadata())
 
 
 # --------------------
-# Digests of files and of plain values, and values that are kept under the digest of what they were computed from.
+# Digests of files and plain values, and a cache under such digests.
 #
-# What is kept saves work and is never needed nor trusted: with another key, in a damaged file or in none it is
-# computed again, and where a folder cannot be written it is computed again next time. So nothing here fails and
-# nothing is said.
+# A cache only saves work, and is not trusted: a value with another key, in a damaged file or without a file is computed
+# again, and if a folder cannot be written, it is computed again next time. So nothing here fails or logs.
 
 
 def sha256_of_file(path: str | Path) -> str:
     """Return the sha256 of a file's bytes, in hexadecimal.
 
     Raises:
-        InputError: the file is absent, or cannot be read.
+        InputError: the file is missing or cannot be read.
     """
     try:
         with Path(path).open("rb") as file:
@@ -411,7 +412,7 @@ def sha256_of_file(path: str | Path) -> str:
 
 
 def read_rows(file: Traversable) -> list[dict[str, str]]:
-    """Return the rows of one of our own tables of data: tabs between columns, no quotes, names in the first line."""
+    """Return the rows of one of our own data tables: tab-separated, without quotes, names in the first line."""
     with file.open(encoding="utf-8") as lines:
         return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
@@ -431,7 +432,7 @@ def _digest_text(text: str) -> str:
 
 
 def read_cache(path: Path, key: str) -> Any:
-    """Return the value that was written with `key`; None if the file is absent, damaged, or of another key."""
+    """Return the value that was written with `key`; None if the file is missing, damaged, or has another key."""
     with suppress(OSError, ValueError):
         known, value = json.loads(path.read_text(encoding="utf-8"))
         return value if known == key else None
@@ -439,13 +440,13 @@ def read_cache(path: Path, key: str) -> Any:
 
 
 def write_cache(path: Path, key: str, value: Any) -> None:
-    """Keep plain values (what JSON gives back as it was) under `key`, in place of what the file held; whole or not."""
+    """Keep plain values (that JSON restores exactly) under `key`, replacing the file's content; whole or not at all."""
     with suppress(InputError, OSError):
         write_text(path, json.dumps([key, value], ensure_ascii=False))
 
 
 # --------------------
-# JSON files of one stage that later stages read.
+# JSON files that one stage writes and later stages read.
 
 
 def write_document(path: str | Path, content: Mapping[str, Any]) -> None:
@@ -454,10 +455,10 @@ def write_document(path: str | Path, content: Mapping[str, Any]) -> None:
 
 
 def read_document(path: str | Path) -> dict[str, Any]:
-    """Return what was given to `write_document`.
+    """Return the content of a file from `write_document`.
 
     Raises:
-        InputError: the file is absent or damaged, or cannot be read.
+        InputError: the file is missing or damaged, or cannot be read.
     """
     with reading(path):
         content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -469,42 +470,42 @@ def read_document(path: str | Path) -> dict[str, Any]:
 # --------------------
 # Tables as text for spreadsheets.
 #
-# A spreadsheet takes a cell that begins like a formula for one, and a formula can fetch a page or start a program. So
-# such a text gets an apostrophe, which spreadsheets do not show. Numbers stay.
+# A spreadsheet reads a cell that begins like a formula as one, and a formula can fetch a page or start a program. So
+# such a text gets an apostrophe, which spreadsheets hide. Numbers stay.
 
 
-# A sign that begins a formula, in its wide shape too, perhaps behind white space; but not a number with its sign.
+# A sign that begins a formula, also full-width, perhaps after white space; but not a number with its sign.
 _FORMULA = r"^\s*[=+\-@＝＋－＠]"
 _NUMBER = r"^[+-]?[0-9][0-9.,eE+-]*%?$"
 _GUARDED = re.compile(r"'\s*[=+\-@＝＋－＠]")
 
 
 def to_tsv(table: pa.Table, *, for_reader: Sequence[str] = ()) -> str:
-    """Return a table as tab-separated text that a spreadsheet opens, with empty columns `for_reader` to write in.
+    """Return a table as tab-separated text for spreadsheets, with empty columns `for_reader` to write in.
 
-    A cell of text that a spreadsheet would take for a formula has an apostrophe before it.
+    An apostrophe precedes a cell of text that a spreadsheet would read as a formula.
     """
     columns = {name: pl.lit(None, pl.String) for name in for_reader}
     return guarded(pl.DataFrame(table)).with_columns(**columns).write_csv(separator="\t")
 
 
 def escape_markdown(text: str) -> str:
-    """Return plain text that Markdown shows as it is, in one line."""
-    # a lone > is plain inside a cell or a sentence
+    """Return plain text escaped for Markdown, in one line."""
+    # a lone > is plain text inside a cell or sentence
     for sign in "\\|*_`<[]":
         text = text.replace(sign, f"\\{sign}")
     return printable(" ".join(text.split()))
 
 
 def guarded(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with an apostrophe before each text that a spreadsheet would take for a formula."""
+    """Return a table with an apostrophe before each text that a spreadsheet would read as a formula."""
     texts = pl.selectors.string()
     formula = texts.str.contains(_FORMULA) & ~texts.str.contains(_NUMBER)
     return table.with_columns(pl.when(formula).then(pl.lit("'") + texts).otherwise(texts).name.keep())
 
 
 def guarded_text(text: str) -> str:
-    """Return a text with an apostrophe before it, if a spreadsheet would take it for a formula."""
+    """Return a text, with an apostrophe before it if a spreadsheet would read it as a formula."""
     return f"'{text}" if re.match(_FORMULA, text) and not re.match(_NUMBER, text) else text
 
 
@@ -514,7 +515,7 @@ def unguarded_text(text: str) -> str:
 
 
 # --------------------
-# Rows that survive: vectors and scores, kept apart from the workflow's outputs under a digest of what made them.
+# Rows kept for later runs: vectors and scores, separate from the workflow's outputs, under a digest of their inputs.
 
 KEY = "key.json"
 """The file that describes the rows of a folder."""
@@ -531,9 +532,9 @@ class Store:
 
         Args:
             folder: the folder of this key and no other.
-            key: digest of everything that rows depend on, except for what their ids are digests of.
-            columns: names of the columns of a row; the first is its id.
-            describes: what `key` is a digest of, as plain values for readers of the folder.
+            key: digest of everything that rows depend on, except what their ids are digests of.
+            columns: names of a row's columns; the first is its id.
+            describes: the values that `key` is a digest of, for people who look into the folder.
         """
         self.folder, self.key = Path(folder), key
         self.columns = list(columns)
@@ -546,7 +547,7 @@ class Store:
         return self._locate(ids)["file"].is_not_null().to_numpy()
 
     def read_rows(self, ids: Sequence[str]) -> pa.Table | None:
-        """Return the rows of `ids`, in their order, without those that the store lacks; None if it has none.
+        """Return the rows of `ids`, in their order, without missing ones; None if all are missing.
 
         Raises:
             InputError: a file of the store is damaged.
@@ -558,7 +559,7 @@ class Store:
         return pa.concat_tables(tables).take(np.argsort(np.concatenate(places))) if tables else None
 
     def add_rows(self, table: pa.Table) -> None:
-        """Keep rows in a file of their own: when this returns, they survive a kill.
+        """Write rows to a file of their own; after this returns, they survive a kill.
 
         Raises:
             InputError: the folder cannot be written to.
@@ -571,7 +572,7 @@ class Store:
         write_row_groups(self.folder / f"{name}.parquet", table.schema, [table], {"key": self.key})
 
     def _locate(self, ids: Sequence[str]) -> pl.DataFrame:
-        """Return one row per id: its place in `ids`, and the file and row of it that count, null where none has it."""
+        """Return one row per id: its place in `ids`, and its file and row there; null for missing ids."""
         files = {path.name: path.stat().st_mtime_ns for path in self.folder.glob("[!.]*.parquet")}
         for name in sorted(files.keys() - self._read, key=lambda name: (files[name], name)):
             found = pl.Series("id", read_table(self.folder / name, self.columns[:1]).column(0), pl.String).to_frame()

@@ -1,4 +1,4 @@
-"""Where a job's messages go, its log file and the terminal, and how far a long job is.
+"""Send a job's messages to its log file and the terminal, and log the progress of long jobs.
 
 The traceback of a defect goes to a file of its own.
 """
@@ -30,7 +30,7 @@ COMMAND, LINKED = "PRASANGA_COMMAND", "links"
 _SELDOM = 7_000
 """New objects between two collections of the youngest generation; Python's default is 700."""
 _REFUSED = (errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.EIO, errno.EROFS)
-"""Errors of the system about which a user can do something; they do not always name the file."""
+"""System errors that a user can fix; they do not always name the file."""
 _TALKATIVE = ("fontTools", "matplotlib")
 """Libraries that log every table of every font."""
 
@@ -38,27 +38,27 @@ _TALKATIVE = ("fontTools", "matplotlib")
 def collect_seldom() -> None:
     """Collect garbage a tenth as often, and not at the end of the process.
 
-    Imports of torch and transformers make half a million objects, none of them garbage. Going through them again and
-    again takes a third of the CPU time of a job that runs a small model, and a quarter for a plan.
+    Imports of torch and transformers make half a million objects, none of them garbage. Visiting them again and again
+    takes a third of the CPU time of a job with a small model, and a quarter of a plan's.
     """
     gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
     atexit.register(gc.freeze)
 
 
 class _Printable(logging.Formatter):
-    """Messages quote texts, labels and file names from anywhere: none of them may control the terminal."""
+    """Formats messages without control characters, because they quote texts and file names from anywhere."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(super().format(record))
 
 
 def log_to(path: str | Path) -> None:
-    """Send all messages of this process, a job, to the file `path` and to standard error: the first thing that jobs do.
+    """Send all messages of this process, a job, to the file `path` and to standard error. Jobs call this first.
 
-    Where the command shows progress bars on a terminal, the file alone gets them; Snakemake shows it if the job fails.
-    An `InputError` that nobody catches is shown as its message only, because it is written for the user. For any other
-    exception a sentence says what to do (`said_of_failure`); the traceback of a defect is in `<path>.traceback`. Where
-    the file cannot be made, only the terminal gets the messages.
+    If the command shows progress bars on a terminal, only the file gets messages; Snakemake shows it if the job fails.
+    An uncaught `InputError` is shown as its message only, because it is written for the user. For any other exception
+    a sentence says what to do (`said_of_failure`); the traceback of a defect is in `<path>.traceback`. If the file
+    cannot be made, only the terminal gets the messages.
     """
     path = Path(path)
     handlers = list[logging.Handler]()
@@ -67,7 +67,7 @@ def log_to(path: str | Path) -> None:
         _place_traceback(path).unlink(missing_ok=True)  # of an earlier failure
         handlers.append(logging.FileHandler(path, mode="w", encoding="utf-8"))
     except OSError as error:
-        print(f"{path}: no log is written ({error.strerror}); messages are only shown here.", file=sys.stderr)
+        print(f"{path}: cannot be written ({error.strerror}); messages are only shown here.", file=sys.stderr)
     if not handlers or COMMAND not in os.environ or not sys.stderr.isatty():
         handlers.append(logging.StreamHandler(sys.stderr))
     for handler in handlers:
@@ -83,8 +83,8 @@ def log_to(path: str | Path) -> None:
 def said_of_failure(error: BaseException, log: str | Path) -> str:
     """Return a message for the user about an unforeseen error.
 
-    The user can do something about memory and about files that the system refuses. Anything else is a defect, whose
-    traceback is kept in `<log>.traceback`.
+    Users can fix a lack of memory and files that the system refuses. Anything else is a defect, whose traceback is kept
+    in `<log>.traceback`.
     """
     kind, said = type(error).__name__, str(error).strip()
     if isinstance(error, MemoryError) or "can't allocate memory" in said or "not enough memory" in said:
@@ -95,7 +95,7 @@ def said_of_failure(error: BaseException, log: str | Path) -> str:
     if isinstance(error, OSError) and error.errno in _REFUSED:
         path = f"{error.filename}: " if error.filename else ""
         return (
-            f"{path}{error.strerror}. Let yourself read and write there, make room there and in TMPDIR, or see to the"
+            f"{path}{error.strerror}. Let yourself read and write there, make room there and in TMPDIR, or check the"
             " disk. Run again; finished work is kept."
         )
     where = _place_traceback(Path(log))
@@ -120,7 +120,7 @@ def _log_exception(
     if isinstance(error, InputError):
         logger.error("%s", error)
     elif isinstance(error, KeyboardInterrupt):
-        # By the same signal, and without waiting for threads: one that was starting is in no pool's list.
+        # End by the same signal, without waiting for threads: a thread that was starting is in no pool's list.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         logger.error("interrupted")
         logging.shutdown()
@@ -130,7 +130,7 @@ def _log_exception(
 
 
 # --------------------
-# Log how far a long job is: a line every so often with the time that is left.
+# Log a long job's progress: from time to time, a line with the time left.
 
 SHORT = 5.0
 """Seconds of work without a line."""
@@ -138,23 +138,23 @@ BYTES = "bytes"
 """The unit that is shown as MB."""
 
 clock: Callable[[], float] = time.time
-"""Seconds since 1970; tests put another one in its place."""
+"""Seconds since 1970; tests replace it."""
 
-_EVERY, _GROWTH = 30.0, 0.35  # seconds between lines at least, and as a share of the time that has passed
+_EVERY, _GROWTH = 30.0, 0.35  # least seconds between lines, and as a share of the time so far
 _LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 
 class Progress:
-    """A context manager that counts work and logs how far it is; `advance` may be called from any thread."""
+    """A context manager that counts work and logs progress; any thread may call `advance`."""
 
     def __init__(self, name: str, total: float | None = None, unit: str = "steps") -> None:
         """Name the work.
 
         Args:
             name: the work, at the beginning of every line.
-            total: the amount of work; None or 0 where it is not known.
+            total: the amount of work; None or 0 if unknown.
             unit: of the amount, in the plural; `bytes` are shown as MB.
         """
         self.name, self.total, self.unit = name, total, "MB" if unit == BYTES else unit
@@ -189,7 +189,7 @@ class Progress:
         _LOG.info("%s: %s in %s%s", self.name, self._count(), _format_duration(passed), end)
 
     def over(self, items: Iterable[T], every: int = 1) -> Iterator[T]:
-        """Yield the items; `every` so many are counted together, when the next one is asked for."""
+        """Yield the items; each `every` of them are counted together, when the next one is requested."""
         number = 0
         for number, item in enumerate(items, 1):
             yield item

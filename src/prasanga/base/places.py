@@ -1,12 +1,12 @@
 """Find the files that a study names: in its own folder or, if it lacks them, in the installation.
 
 A study is a folder, and the working directory of every process that works on it. The installation is a checkout, or
-the files that a wheel installs with the package: Snakefile, rules, scripts, profiles and `resources/`. It has another
-path on every machine, and results must not depend on it. So a study reaches the installation by a link in its own
-folder (`SHIPPED`): a shipped file has the same path everywhere, which says that it was shipped. A file of `resources/`
-in the study's folder takes precedence.
+the files that a wheel installs with the package: Snakefile, rules, scripts, profiles and `resources/`. Its path differs
+between machines, and results must not depend on it. So a study reaches the installation by a link in its own folder
+(`SHIPPED`): a shipped file has the same path everywhere, which shows that it was shipped. A file of `resources/` in the
+study's folder takes precedence.
 
-Further down: the store of vectors and scores that studies share.
+The second part is about the store of vectors and scores that studies share.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from typing import Any, NamedTuple, TypeVar
 from prasanga.base.errors import InputError
 
 LANGUAGE_TAG = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
-"""A language as BCP 47 writes it, in configs, pairs and paths: bn, ta, pt-BR."""
+"""A BCP 47 language tag, in configs, pairs and paths: bn, ta, pt-BR."""
 
 PAGE, SUMMARY = Path("results/report/index.html"), Path("results/summary.json")
 SHIPPED = ".snakemake/prasanga/shipped"
-"""The link by which a study reaches the installation."""
+"""The link from a study to the installation."""
 _MERGED = ".snakemake/prasanga/merged"
-"""Folders of links: what is shipped, with the files of the study's own before it."""
+"""Folders of links to shipped files and to the study's own, which take precedence."""
 _RESOURCES = "resources"
 _ABSOLUTE = re.compile(r"""(?<=["'])/[^"'\\\n]+""")
 """An absolute path in quotation marks."""
@@ -41,25 +41,25 @@ T = TypeVar("T")
 NAMED = re.compile(
     rf"""(?<=["'])(?<!'source': ')(?:(?:{re.escape(SHIPPED)}|{re.escape(_MERGED)})/)?{_RESOURCES}/[^"'\\]+"""
 )
-"""A path in quotation marks to what may be shipped; the `source` of a text is its name below the root of the corpus."""
+"""A path in quotation marks that may be shipped; the `source` of a text is its name below the corpus root."""
 
 
 @cache
 def installation() -> Path:
-    """Return the folder with Snakefile, rules and resources that belongs to this package."""
+    """Return the folder with this package's Snakefile, rules and resources."""
     packages = Path(__file__).resolve().parents[2]
     of_wheel = packages / "prasanga_workflow"
     return of_wheel if of_wheel.is_dir() else packages.parent
 
 
 def user_cache(name: str) -> Path:
-    """Return a folder of this user's cache (`XDG_CACHE_HOME`) by its name; it need not be there."""
+    """Return a named folder of this user's cache (`XDG_CACHE_HOME`); it may not exist."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - fails for no user
     return Path(home, "prasanga", name)
 
 
 def link_installation(root: Path) -> None:
-    """Let the study in the working directory reach the installation; in a checkout, which is both, nothing is linked.
+    """Link the study in the working directory to the installation; a checkout is both, and gets no link.
 
     Raises:
         InputError: the link cannot be made.
@@ -74,21 +74,21 @@ def link_installation(root: Path) -> None:
             _lead(link, root)
     except OSError as error:
         raise InputError(
-            f"{Path.cwd()}: nothing can be written in the study's folder ({error.strerror}), and Snakemake keeps notes"
-            " there. Let yourself write (`chmod u+rwx`), make room, or take another folder."
+            f"{Path.cwd()}: the study's folder cannot be written ({error.strerror}), but Snakemake keeps notes there."
+            " Let yourself write (`chmod u+rwx`), make room, or use another folder."
         ) from None
 
 
 def place(path: str) -> str:
-    """Return the path to read for one that a config, or a default, names.
+    """Return the path to read for a path in a config or a default.
 
     Args:
         path: of a file or folder, absolute or from the study's folder.
 
     Returns:
-        The same path if the study has it itself, or nothing of that name is shipped; a path by way of the link to the
-        installation if it is shipped; and of a folder that is in both a folder of links, in which the study's own
-        files take precedence.
+        The same path if the study has it or nothing of that name is shipped; a path through the link to the
+        installation if it is shipped; for a folder that both have, a folder of links in which the study's own files
+        take precedence.
     """
     shipped = Path(SHIPPED, path)
     if not _is_resource(path) or not shipped.exists():
@@ -101,12 +101,12 @@ def place(path: str) -> str:
 
 
 def exists(path: str) -> bool:
-    """Return whether the study has a file or folder of this name, or it is shipped."""
+    """Return whether the study has a file or folder of this name, or one is shipped."""
     return Path(place(path)).exists()
 
 
 def files_in(folder: str, endings: Iterable[str]) -> list[str]:
-    """Return the files with these endings of a folder that `place` may have returned, each by where it comes from."""
+    """Return the files with these endings in a folder from `place`, each by its own `place`."""
     names = sorted(path.name for path in Path(folder).iterdir() if path.suffix in set(endings))
     if not folder.startswith(f"{_MERGED}/"):
         return require_no_braces(str(Path(folder, name)) for name in names)
@@ -114,22 +114,22 @@ def files_in(folder: str, endings: Iterable[str]) -> list[str]:
 
 
 def require_no_braces(paths: Iterable[str]) -> list[str]:
-    """Return paths that were found in a folder; Snakemake would fill in the parts in braces.
+    """Return paths found in a folder; refuse braces, which Snakemake would fill in.
 
     Raises:
-        InputError: the name of a file with braces.
+        InputError: a file's name has braces.
     """
     found = list(paths)
     for path in found:
         if "{" in path or "}" in path:
             raise InputError(
-                f"{path!r}: a name with braces, which Snakemake fills in. Rename it without `{{` and `}}`."
+                f"{path!r}: its name has braces, which Snakemake fills in. Rename it without `{{` and `}}`."
             )
     return found
 
 
 def place_of_corpus(root: str, patterns: Iterable[str]) -> str:
-    """Return the folder that patterns of texts start from: the installation's if all of them name what is shipped."""
+    """Return the folder that text patterns start from: the installation's if all of them name shipped texts."""
     shipped, patterns = PurePosixPath(SHIPPED, root), list(patterns)
     named = bool(patterns) and all(_is_resource(PurePosixPath(root, pattern).as_posix()) for pattern in patterns)
     if not named or any(any(Path(root).glob(pattern)) for pattern in patterns):
@@ -138,25 +138,25 @@ def place_of_corpus(root: str, patterns: Iterable[str]) -> str:
 
 
 def named(path: str) -> str:
-    """Return what a config calls a path that `place` has returned."""
+    """Return the config's name for a path from `place`."""
     return "." if path == SHIPPED else path.removeprefix(f"{SHIPPED}/").removeprefix(f"{_MERGED}/")
 
 
 def said(path: str) -> str:
-    """Return a path as a person knows it: what the config calls it and, if it is not the study's own, whose it is."""
+    """Return a path for people: the config's name and, if it is not the study's own, its origin."""
     origins = {SHIPPED: "shipped with prasanga", _MERGED: "shipped with prasanga, but for files of the study's own"}
     whose = next((said for folder, said in origins.items() if path.startswith(f"{folder}/")), "")
     return f"{named(path)} ({whose})" if whose else path
 
 
 def shareable(value: T, config: Mapping[str, Any]) -> T:
-    """Return plain values without the folders of this machine, for what is sent to others; all if the config says so.
+    """Return plain values without this machine's folders, for files that are sent to others.
 
     Args:
-        value: what JSON can write; also JSON within a text.
-        config: the study's. An absolute path of it is shown by its last name, and one below it from there on; any
-            other one below the study's folder from there, and else by its last name. With `report: {paths: whole}`
-            nothing is changed.
+        value: JSON values; also JSON within a text.
+        config: the study's. Its absolute paths are shown by their last name, and paths below them from there; other
+            paths below the study's folder from there, and all others by their last name. With `report: {paths: whole}`
+            nothing changes.
     """
     if config.get("report", {}).get("paths") == "whole":
         return value
@@ -179,12 +179,12 @@ def _is_resource(path: str) -> bool:
 
 
 def _merge(path: str) -> str:
-    """Make, or bring up to date, the folder of links for a folder that study and installation both have."""
+    """Make or update the folder of links for a folder that study and installation both have."""
     folder = Path(_MERGED, path)
     wanted = {each.name: Path(SHIPPED, path, each.name) for each in Path(SHIPPED, path).iterdir()}
     wanted |= {each.name: Path(path, each.name) for each in Path(path).iterdir()}
     for each in (folder, *folder.parents):
-        if each.is_relative_to(_MERGED) and each.is_symlink():  # what is deleted below must be the study's
+        if each.is_relative_to(_MERGED) and each.is_symlink():  # delete below only what is the study's
             each.unlink()
     folder.mkdir(parents=True, exist_ok=True)
     for name, target in wanted.items():
@@ -196,7 +196,7 @@ def _merge(path: str) -> str:
 
 
 def _lead(link: Path, target: Path) -> None:
-    """Let a link lead somewhere, perhaps to nothing yet; it is made in one step, in place of what is there."""
+    """Make or replace a link in one step; its target may not exist yet."""
     if link.is_symlink() and link.readlink() == target:
         return
     link.parent.mkdir(parents=True, exist_ok=True)
@@ -208,33 +208,33 @@ def _lead(link: Path, target: Path) -> None:
 
 
 # --------------------
-# Where vectors and scores are kept that studies share.
+# The store of vectors and scores that studies share.
 #
-# A study reaches the store by links in its own folder. By default it is in the same folder as the studies, under a
-# hidden name: patterns such as `studies/*` pass it over. It has a folder for vectors and one for scores, and in each a
-# folder for every key (`prasanga.base.io`).
+# A study reaches the store by links in its own folder. By default the store is next to the studies, under a hidden
+# name, which patterns such as `studies/*` skip. It has a folder for vectors and one for scores, each with one folder
+# per key (`prasanga.base.io`).
 
 
 BESIDE = ".prasanga-store"
-"""The store of the studies in one folder."""
+"""The store that studies in one folder share."""
 _PARTS = {"results/store": "vectors", "results/likelihoods/kept": "scores"}
-"""What a study keeps for later runs, and its name in a store that studies share."""
+"""What a study keeps for later runs, by its path, with its name in a shared store."""
 _WRITTEN = (".snakemake", "results", "logs", "benchmarks")
 _MARK = ".prasanga-results"
-"""A file by which a user allows runs to write, through links, to the folder that it is in."""
+"""A file by which a user allows runs to write to its folder through links."""
 _CODE = {
     ".snakemake/pip-deployments": "Snakemake imports code from there, and it is not needed. Delete it: `rm -r {}`",
     ".numba_config.yaml": "numba takes settings from there, which change last digits. Move it to another folder",
 }
-"""What others read in the folder that they are started in."""
-_PROBE = 1 << 20  # bytes: more than a full disk, or a quota, has left
+"""Files that other programs read in their working directory, with what to do."""
+_PROBE = 1 << 20  # bytes; more than a full disk or quota has left
 
 
 def list_links(folder: Path) -> Iterator[Path]:
-    """Yield the symbolic links in a folder and in those below it; the folder itself if it is one.
+    """Yield the symbolic links in a folder and below, or the folder itself if it is one.
 
     Raises:
-        InputError: a folder in which files can be reached but not listed.
+        InputError: files of a folder can be opened but not listed.
     """
     folders = [folder]
     while folders:
@@ -253,10 +253,10 @@ def list_links(folder: Path) -> Iterator[Path]:
 
 
 def require_own_folders(study: Path) -> None:
-    """Refuse links by which a run would write or delete outside a study's folder, but for those to its stores.
+    """Refuse links by which a run would write or delete outside a study's folder, except to its stores.
 
     Raises:
-        InputError: such a link whose folder has no file `.prasanga-results`; Python code that Snakemake would import.
+        InputError: a link to a folder without a file `.prasanga-results`; Python code that Snakemake would import.
     """
     for code, use in [(folder / name, use) for folder in (study, Path.cwd()) for name, use in _CODE.items()]:
         if os.path.lexists(code):
@@ -270,45 +270,45 @@ def require_own_folders(study: Path) -> None:
             remedy = f"rm {shlex.quote(str(link))}"
             mark = f", or, if you made it, type `touch {shlex.quote(str(link / _MARK))}` once" if link.is_dir() else ""
             raise InputError(
-                f"{link} is a link to {os.path.realpath(link)}, and a run writes and deletes there. Delete the link:"
+                f"{link} is a link to {os.path.realpath(link)}, where a run would write and delete. Delete the link:"
                 f" `{remedy}`{mark}."
             )
 
 
 def require_cache() -> None:
-    """Refuse to start Snakemake where it cannot keep its cache.
+    """Refuse to start Snakemake if it cannot keep its cache.
 
     Raises:
-        InputError: the user's folder for caches cannot be written.
+        InputError: the user's cache folder cannot be written.
     """
     folder = user_cache("")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"{folder.parent}: the folder for caches cannot be written ({error.strerror}). Name another one:"
+            f"{folder.parent}: the cache folder cannot be written ({error.strerror}). Name another one:"
             " `export XDG_CACHE_HOME=/tmp/cache`."
         ) from None
 
 
 def require_utf8() -> None:
-    """Refuse a Python that reads names of files in another encoding.
+    """Refuse a Python that reads file names in another encoding than UTF-8.
 
     Raises:
         InputError: it is not in UTF-8 mode.
     """
     if (encoding := sys.getfilesystemencoding()) != "utf-8":
         raise InputError(
-            f"Python reads names of files as {encoding}, so that names in Bangla or Hindi are not found. Type"
+            f"Python reads file names as {encoding}, so names in Bangla or Hindi are not found. Type"
             " `export PYTHONUTF8=1`, then the command again."
         )
 
 
 def store_beside(study: Path) -> Path | None:
-    """Return the store that a study shares with the other studies in its folder unless another is named.
+    """Return the store next to a study, which it uses unless another is named.
 
-    None where it has used another store that is still there, or has kept both vectors and scores in its own folder;
-    where it is the checkout itself, whose results are its own; and where its parent cannot be written to.
+    None if the study already uses another store that still exists, or keeps both vectors and scores in its own folder;
+    if it is the checkout itself, which keeps its own results; and if its parent folder cannot be written.
     """
     study = study.resolve()
     before = [study / name for name in _PARTS]
@@ -324,21 +324,21 @@ def link_store(store: str) -> list[str]:
     """Keep vectors and scores of the study in the working directory in a folder that studies share.
 
     Args:
-        store: the folder; nothing is linked if it is empty, nor where a study has kept vectors of its own before.
+        store: the folder; nothing is linked if it is empty, or if the study already has vectors of its own.
 
     Returns:
-        A sentence for each link to a store that is not there, as after a move: it is replaced, or deleted.
+        A sentence for each link to a missing store (as after a move), which is replaced or deleted.
 
     Raises:
-        InputError: the folder cannot be used, or its path is relative; there is a file where the study keeps something.
+        InputError: the folder cannot be used, or its path is relative; a file is in the way.
     """
     lost = {name: Path(name).readlink() for name in _PARTS if Path(name).is_symlink() and not Path(name).exists()}
-    for name in lost if os.access("results", os.W_OK) else ():  # a plan may be of a study that cannot be written
+    for name in lost if os.access("results", os.W_OK) else ():  # a plan may be for a read-only study
         Path(name).unlink()
     if store and not Path(store).is_absolute():
         raise InputError(
-            f"PRASANGA_STORE is {store!r}, a relative path, and Snakemake may be in another folder by now than the one"
-            " that it was typed in. Write the whole path, or take `prasanga run --store`."
+            f"PRASANGA_STORE is {store!r}, a relative path, but Snakemake may run in another folder than the one where"
+            " you typed it. Write the whole path, or use `prasanga run --store`."
         )
     for name, inside in _PARTS.items() if store else ():
         link, folder = Path(name), Path(store, inside)
@@ -354,18 +354,18 @@ def link_store(store: str) -> list[str]:
     for path in map(Path, (*_WRITTEN, *_PARTS)):
         if str(path) not in lost and os.path.lexists(path) and not path.is_dir():
             raise InputError(
-                f"{path} is not a folder, but a study keeps its files in a folder of that name. Restore the folder, or"
+                f"{path} is not a folder, but a study keeps files in a folder of that name. Restore the folder, or"
                 f" delete the file (`rm {shlex.quote(str(path.absolute()))}`); missing results are computed again."
             )
     return [
-        f"{name} led to {target}, which is not there. It is now {os.path.realpath(name)}, and what is not found is"
-        " computed again. To use the earlier store, bring it back and name it with `--store`."
+        f"{name} led to {target}, which is missing. It is now {os.path.realpath(name)}; missing vectors and scores"
+        " are computed again. To use the earlier store, bring it back and name it with `--store`."
         for name, target in lost.items()
     ]
 
 
 def require_store() -> None:
-    """Refuse to start models whose vectors and scores the study in the working directory could not keep.
+    """Refuse to start models if the study in the working directory could not keep their vectors and scores.
 
     Raises:
         InputError: the store is read-only or full.
@@ -380,20 +380,20 @@ def require_store() -> None:
                 os.fsync(file.fileno())
         except OSError as error:
             raise InputError(
-                f"{folder.resolve()}: nothing can be kept there ({error.strerror}), and vectors and scores are to be."
+                f"{folder.resolve()}: the store for vectors and scores cannot be written ({error.strerror})."
                 " Make room, let yourself write, or name another store: `--store`."
             ) from None
 
 
 class Kept(NamedTuple):
-    """What is kept of one key: vectors of a model, or its scores.
+    """The files of one key in a store: vectors of a model, or its scores.
 
     Attributes:
         what: vectors or scores.
-        model: its path or name on the hub; "" where it is not stated.
-        folder: of the key.
-        n_bytes: of its files.
-        changed: when the newest of them was written, in seconds.
+        model: its path or hub id; "" if unknown.
+        folder: the key's folder.
+        n_bytes: size of its files.
+        changed: time of its newest file, in seconds.
     """
 
     what: str
@@ -404,23 +404,23 @@ class Kept(NamedTuple):
 
 
 def _parts_of(folder: Path) -> dict[str, Path]:
-    """Return the folders of vectors and scores of a study, of a store, or of the store of the studies in a folder."""
+    """Return the folders of vectors and scores of a study or store, or of the store next to or in a folder."""
     found = {what: folder / name for name, what in _PARTS.items() if (folder / name).exists()}
     for store in (folder, folder / BESIDE, folder.parent / BESIDE):
         found = found or {what: store / what for what in _PARTS.values() if (store / what).is_dir()}
     if not found:
         raise InputError(
-            f"{folder}: no store there, and no study that has kept vectors or scores. Name one, or a store:"
+            f"{folder}: not a store, nor a study that has kept vectors or scores. Name one, or a store:"
             " `--directory FOLDER`."
         )
     return {what: place.resolve() for what, place in found.items()}
 
 
 def list_store(folder: Path) -> list[Kept]:
-    """Return what a store keeps, by model.
+    """Return the content of a store, by model.
 
     Raises:
-        InputError: the folder is no study, no store, and in no folder that has a store.
+        InputError: the folder is neither a study nor a store, and has none next to it.
     """
     kept = list[Kept]()
     for what, part in _parts_of(folder.absolute()).items():
@@ -432,16 +432,16 @@ def list_store(folder: Path) -> list[Kept]:
 
 
 def _read_model(folder: Path) -> str:
-    """Return the model of a key's folder; "" where it is not stated."""
+    """Return the model of a key's folder; "" if unknown."""
     with suppress(OSError, ValueError):
         said = json.loads((folder / "key.json").read_text(encoding="utf-8"))
-        which = {**said, **said.get("settings", {}).get("which", {})}  # where a key of scores has it
+        which = {**said, **said.get("settings", {}).get("which", {})}  # nested for scores
         return str(which.get("model") or which.get("path") or "")
     return ""
 
 
 def count_gpus(proc: Path = Path("/proc")) -> int:
-    """Return the number of NVIDIA GPUs of this machine that CUDA_VISIBLE_DEVICES allows."""
+    """Return the number of this machine's NVIDIA GPUs that CUDA_VISIBLE_DEVICES allows."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         return len([name for name in visible.split(",") if name.strip() not in ("", "-1")])

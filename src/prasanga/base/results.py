@@ -1,9 +1,8 @@
-"""Results and what they were made from: the jobs that write them, their records, and fingerprints of the code.
+"""Write results with records of their inputs, check those records, and compute fingerprints of the code.
 
-Every script of the workflow is a `Task`, which writes its tables with a record: stage, settings, versions of
-libraries, and digests of the inputs. Parquet files have it in their metadata, figures in the metadata of their SVG,
-lists of vectors in `made_from`. CSV, Markdown and LaTeX files have none. Fingerprints tell Snakemake that the code of a
-script has changed.
+Every script of the workflow is a `Task`, which writes its tables with a record: stage, settings, library versions and
+digests of the inputs. The record is in the metadata of Parquet files and of a figure's SVG, and in `made_from` of lists
+of vectors; CSV, Markdown and LaTeX files lack it. Fingerprints let Snakemake see that a script's code has changed.
 """
 
 from __future__ import annotations
@@ -48,23 +47,23 @@ _SAME, _CHANGED, _ABSENT = "as it is now", "changed since", "not here"
 _SHA256 = 64  # hexadecimal digits
 _SOURCE = ".//{http://purl.org/dc/elements/1.1/}source"
 _KEPT_FOLDERS = ("store", "likelihoods/kept")
-"""Folders of vectors and scores for later runs; their names are digests of what they were made from."""
+"""Folders of vectors and scores for later runs; their names are digests of their inputs."""
 
 
 class Task:
-    """A job of the workflow as its script sees it.
+    """A job of the workflow, as its script sees it.
 
     Attributes:
-        input, output, params, wildcards: what Snakemake gives to a script.
-        threads: the cores of the job.
-        cards: the GPUs of the job.
+        input, output, params, wildcards: as Snakemake gives them to a script.
+        threads: the job's cores.
+        cards: the job's GPUs.
     """
 
     def __init__(self, snakemake: Any, stage: str) -> None:
         """Begin a job: all messages go to its log.
 
         Args:
-            snakemake: what Snakemake gives to a script.
+            snakemake: Snakemake's object for a script.
             stage: name of the stage for the record.
         """
         log_to(snakemake.log[0])
@@ -80,7 +79,7 @@ class Task:
         libraries: Sequence[str] = (),
         stage: str = "",
     ) -> dict[str, str]:
-        """Return what an output is made from; by default from all inputs."""
+        """Return the record of an output, by default with all inputs of the job."""
         return describe(
             stage or self._stage,
             inputs=self.input if inputs is None else inputs,
@@ -124,10 +123,10 @@ def describe(
 
     Args:
         stage: name of the stage (lexicon, sentences, ...).
-        inputs: files whose content went in; or their digests by path, where several results have the same inputs.
+        inputs: the input files, or their digests by path if several results share inputs.
         settings: the parameters of the stage (plain values).
-        libraries: distributions whose version matters to the values.
-        version: the version constant of a stage that has one, with its name (`SENTENCES_VERSION` and others).
+        libraries: distributions whose version affects the values.
+        version: the name and value of the stage's version constant, if any (`SENTENCES_VERSION` and others).
 
     Returns:
         stage, version (JSON), inputs (JSON: {path: sha256}), settings (JSON), versions (JSON), and
@@ -144,7 +143,7 @@ def describe(
 
 
 def read_record(file: Path) -> dict[str, Any]:
-    """Return the record of a result, all but `stage` and `fingerprint` as mappings; `inputs` alone if it has none.
+    """Return the record of a result, all but `stage` and `fingerprint` as mappings; only empty `inputs` without one.
 
     Raises:
         InputError: the file is damaged.
@@ -163,10 +162,10 @@ def read_record(file: Path) -> dict[str, Any]:
 
 
 def check_results(folder: Path) -> tuple[list[str], str]:
-    """Compare what the results of a study were made from with the files that are there now.
+    """Compare the recorded inputs of a study's results with the files that exist now.
 
     Args:
-        folder: of the results, a path from the study's folder, which is the working directory.
+        folder: the results, as a path from the study's folder, which is the working directory.
 
     Returns:
         A sentence per problem, and one on how much was compared.
@@ -198,13 +197,13 @@ def check_results(folder: Path) -> tuple[list[str], str]:
 
 
 def tell_origin(file: Path) -> str:
-    """Return as lines of text what a result was made from, down to the files that no job made.
+    """Return the inputs of a result as lines of text, down to the files that no job made.
 
     Args:
         file: a table, a list of vectors or a figure, as a path from the study's folder, which is the working directory.
 
     Raises:
-        InputError: there is no such file, it is damaged, or it has no record.
+        InputError: the file is missing or damaged, or lacks a record.
     """
     if not file.is_file():
         raise InputError(f"{file}: no such file. Name a table or a figure.")
@@ -213,8 +212,8 @@ def tell_origin(file: Path) -> str:
     record = read_record(own)
     if "stage" not in record:
         raise InputError(
-            f"{own}: it has no record of what it was made from. Name a Parquet table, a figure or a list of vectors;"
-            " the page has its record under `How it was made`."
+            f"{own}: it lacks a record of its inputs. Name a Parquet table, a figure or a list of vectors; the page's"
+            " record is under `How it was made`."
         )
     sources, waiting = dict[str, str](), [record]
     while waiting:
@@ -240,7 +239,7 @@ def tell_origin(file: Path) -> str:
 
 
 def _compare(path: str, digest: str) -> str:
-    """Return whether a file still has a digest: sha256, or of a corpus file the xxh3 of 128 bits."""
+    """Return whether a file still has a digest: sha256 or, for a corpus file, 128-bit xxh3."""
     if not Path(path).is_file():
         return _ABSENT
     with Path(path).open("rb") as file:
@@ -253,7 +252,7 @@ def _to_json(value: object) -> str:
 
 
 # --------------------
-# Fingerprints of code: one per script, of the script and all modules of the project that it imports.
+# Fingerprints of code: one per script, over the script and all project modules that it imports.
 
 _PACKAGES = {"prasanga": "src", "prasanga_construction": "construction", "prasanga_calibration": "calibration"}
 """The packages of the project, each with its folder in a checkout; a wheel has all of them in one folder."""
@@ -263,12 +262,12 @@ _KEPT = 2000
 def fingerprints(files: Iterable[Path]) -> dict[Path, str]:
     """Return a digest (16 hexadecimal digits) of the code that each script or module can run.
 
-    That is the file and the modules of the project that it imports at any place, directly or not. A name that a package
-    only passes on leads to the module that defines it. Parsing the project takes two seconds, so the user's cache keeps
-    what a file says, by a digest of the file's bytes.
+    The code is the file and all project modules that it imports, directly or not. A name that a package only re-exports
+    leads to the module that defines it. Parsing the project takes two seconds, so the user's cache keeps the parsed
+    content of each file by the digest of its bytes.
 
     Raises:
-        ImportError: a file imports a module of the project that does not exist.
+        ImportError: a file imports a project module that does not exist.
     """
     cache_file, key = user_cache("plans") / "code.json", sha256_of_file(Path(__file__))
     known: dict[str, Any] = read_cache(cache_file, key) or {}
@@ -310,13 +309,13 @@ def fingerprints(files: Iterable[Path]) -> dict[Path, str]:
 
 
 def module_file(module: str) -> Path:
-    """Return the source file of a module of the project.
+    """Return the source file of a project module.
 
     Raises:
-        ImportError: there is none.
+        ImportError: it does not exist.
     """
     if (path := _locate(module)) is None:
-        raise ImportError(f"there is no module {module} in the packages {', '.join(_PACKAGES)}")
+        raise ImportError(f"module {module} is missing in the packages {', '.join(_PACKAGES)}")
     return path
 
 
@@ -328,12 +327,12 @@ def _locate(module: str) -> Path | None:
 
 
 def _learn(path: Path) -> tuple[str, list[list[str]]]:
-    """Return a digest of a file's syntax tree, and (module, name or "", name in this file) of each import of ours."""
+    """Return a digest of a file's syntax tree, and (module, name or "", name in this file) of each project import."""
 
     def is_left_out(statement: ast.AST) -> bool:
-        """Return whether a statement is a docstring, perhaps below an attribute, or imports for type checkers.
+        """Return whether a statement is a docstring, of an attribute too, or imports for type checkers.
 
-        Packages pass names on by such imports (`prasanga.base.offered`).
+        Packages re-export names by such imports (`prasanga.base.offered`), so they count there.
         """
         if isinstance(statement, ast.If):
             return ast.unparse(statement.test) == "TYPE_CHECKING" and path.name != "__init__.py"
@@ -355,7 +354,7 @@ def _learn(path: Path) -> tuple[str, list[list[str]]]:
 
 
 def _data_files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a package that are neither Python nor compiled Python, outside of the packages within it."""
+    """Yield a package's files that are neither Python nor compiled Python, except in packages within it."""
     for path in sorted(folder.iterdir()):
         if path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").exists():
             yield from _data_files(path)

@@ -1,6 +1,6 @@
 """Read YAML as plain data, with the line of every mistake.
 
-PyYAML silently lets the last of two equal keys win; this reader refuses them. `load_yaml` returns plain data,
+PyYAML silently keeps the last of two equal keys; this reader refuses them. `load_yaml` returns plain data,
 `read_entry` mappings that know their line and their keys.
 """
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class _Loader(_SafeLoader):
-    """PyYAML's safe loader, which refuses a key that is there twice."""
+    """PyYAML's safe loader, which refuses repeated keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         first = dict[str, int]()
@@ -36,7 +36,7 @@ class _Loader(_SafeLoader):
             if isinstance(key, yaml.ScalarNode):
                 line = key.start_mark.line + 1
                 if key.value in first:
-                    problem = f"the key `{key.value}` is there twice (first: line {first[key.value]})"
+                    problem = f"the key `{key.value}` is repeated (first: line {first[key.value]})"
                     raise yaml.constructor.ConstructorError(problem=problem, problem_mark=key.start_mark)
                 first[key.value] = line
         return super().construct_mapping(node, deep)
@@ -47,15 +47,15 @@ class _EntryLoader(_Loader):
 
 
 def load_yaml(path: str | Path, text: str, loader: type[_Loader] = _Loader) -> Any:
-    """Return what a YAML document has, as plain data.
+    """Return a YAML document as plain data.
 
     Args:
         path: the file, for messages.
         text: its content.
-        loader: what makes data of it.
+        loader: the class that makes data of it.
 
     Raises:
-        InputError: with file and line: no YAML, a key that is there twice, a tag that makes anything but plain data.
+        InputError: invalid YAML, a repeated key, or a tag for anything but plain data; with file and line.
     """
     try:
         return yaml.load(text, Loader=loader)
@@ -72,7 +72,7 @@ def load_yaml(path: str | Path, text: str, loader: type[_Loader] = _Loader) -> A
 
 
 def find_line(path: str | Path, keys: Sequence[Any]) -> int:
-    """Return the line of the last of these keys and list indices that a YAML file has; 0 if it has none of them."""
+    """Return the line of the last of these keys and list indices that a YAML file has; 0 if it lacks all of them."""
     loader = _Loader(read_text(Path(path)))
     node, line = loader.get_single_node(), 0
     for key in keys:
@@ -88,14 +88,14 @@ def find_line(path: str | Path, keys: Sequence[Any]) -> int:
 
 
 def read_entry(path: Path, normalized: Callable[[Entry], Callable[[str], str]]) -> Entry:
-    """Read a YAML file that has one mapping.
+    """Read a YAML file that consists of one mapping.
 
     Args:
         path: the file.
         normalized: returns, for the mapping, the function that normalizes the file's texts.
 
     Raises:
-        InputError: no such file, not UTF-8, no mapping; as `load_yaml`.
+        InputError: the file is missing, not UTF-8, or not a mapping; as `load_yaml`.
     """
     content = load_yaml(path, read_text(path), _EntryLoader)
     if not isinstance(content, Entry):
@@ -103,14 +103,14 @@ def read_entry(path: Path, normalized: Callable[[Entry], Callable[[str], str]]) 
     try:
         return cast(Entry, as_entry(content, path, normalized(content)))
     except RecursionError:
-        raise InputError(f"{path}: an anchor (`&`) that is within itself, or too many levels. Write it out.") from None
+        raise InputError(f"{path}: an anchor (`&`) contains itself, or too many levels. Write it out.") from None
 
 
 def read_text(path: Path, *, newline: str | None = None) -> str:
-    """Read a UTF-8 file, with or without byte order mark; with `newline=""` its line ends remain as they are.
+    """Read a UTF-8 file, with or without byte order mark; with `newline=""`, line ends stay as they are.
 
     Raises:
-        InputError: no such file, not UTF-8, or it cannot be read.
+        InputError: the file is missing, not UTF-8, or cannot be read.
     """
     if path.exists() and not path.is_file():  # a pipe would never end
         raise InputError(f"{path}: it is a folder, a pipe or a device. Name a file.")
@@ -126,7 +126,7 @@ def read_json_objects(path: Path) -> list[dict[str, Any]]:
     """Read a file of JSON objects: one, an array of them, or one per line.
 
     Raises:
-        InputError: not JSON, something else than objects, half of a character in it; as `read_text`.
+        InputError: not JSON, not objects, or half a character; as `read_text`.
     """
     text = read_text(path)
     try:
@@ -140,7 +140,7 @@ def read_json_objects(path: Path) -> list[dict[str, Any]]:
 
 
 def read_json_object(path: Path) -> dict[str, Any]:
-    """Read a file of one JSON object, such as a word list from elsewhere; errors as of `read_json_objects`."""
+    """Read a file of one JSON object; errors as in `read_json_objects`."""
     first, *others = read_json_objects(path)
     if others:
         raise InputError(f"{path}: {len(others) + 1} JSON objects, but the file must have one. Delete the others.")
@@ -148,17 +148,17 @@ def read_json_object(path: Path) -> dict[str, Any]:
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the nearest one, and all."""
+    """Return the end of a message about an unknown name: the nearest one, and all allowed ones."""
     names = sorted(allowed)
     near = difflib.get_close_matches(name, names, n=1)
     return (f" Did you mean `{near[0]}`?" if near else "") + f" Allowed: {', '.join(names)}."
 
 
 def read_distinct(what: str, entries: Iterable[Entry], read: Callable[[Entry], T]) -> tuple[T, ...]:
-    """Return what `read` makes of each entry of a list of templates.
+    """Return the result of `read` for each entry of a list of templates.
 
     Raises:
-        InputError: an `id` or a `text` that two of them have; as `read`.
+        InputError: two of them share an `id` or a `text`; as `read`.
     """
     found, first = [], dict[tuple[str, str], Entry]()
     for entry in entries:
@@ -182,11 +182,11 @@ class Entry(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """Return file and line, or the key of the config, for a message."""
+        """Return file and line, or the config key, for a message."""
         return f"{self.path}, line {self.line}" if self.line else f"`{self.path}` in the config"
 
     def require(self, what: str, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
-        """Refuse unknown keys and demand the required ones; `what` says what the entry is."""
+        """Refuse unknown and missing keys; `what` names the entry."""
         allowed = [*required, *optional]
         for key in self:
             if key not in allowed:
@@ -196,23 +196,23 @@ class Entry(dict[str, Any]):
                 raise InputError(f"{self.place}: {what} lacks the key `{key}`. Write `{key}: ...`.")
 
     def text(self, key: str, default: str = "", *, may_be_empty: bool = False) -> str:
-        """Return the text under `key`, normalized; it is empty where it may be, or where the key and `default` are."""
+        """Return the text under `key`, normalized; empty if `may_be_empty`, or if both `key` and `default` are."""
         text = self.clean(self._require_type(key, self.get(key, default), str))
         if key in self and not text and not may_be_empty:
             raise InputError(f"{self.place}: `{key}` is empty. Give it a value.")
         return text
 
     def flag(self, key: str, *, default: bool) -> bool:
-        """Return the truth value under `key`."""
+        """Return the boolean under `key`."""
         return self._require_type(key, self.get(key, default), bool)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return the texts under `key`, normalized: none if it is missing or null, one if it is a text itself."""
+        """Return the texts under `key`, normalized: an empty tuple for null or a missing key, one for a single text."""
         items = [self[key]] if isinstance(self.get(key), str) else self.items_of(key)
         return tuple(self.clean(self._require_type(key, item, str)) for item in items)
 
     def items_of(self, key: str) -> list[Any]:
-        """Return the list under `key`; a missing key or null is an empty list."""
+        """Return the list under `key`, empty for null or a missing key."""
         value = self.get(key)
         return [] if value is None else self._require_type(key, value, list)
 
@@ -221,7 +221,7 @@ class Entry(dict[str, Any]):
         return [self._require_type(key, item, Entry) for item in self.items_of(key)]
 
     def entry_of(self, key: str) -> Entry:
-        """Return the mapping under `key`; a missing key or null is an empty one."""
+        """Return the mapping under `key`, empty for null or a missing key."""
         if (value := self.get(key)) is not None:
             return self._require_type(key, value, Entry)
         empty = Entry()
@@ -229,7 +229,7 @@ class Entry(dict[str, Any]):
         return empty
 
     def clean(self, text: str) -> str:
-        """Return a text of the file as the corpus would spell it, without white space at the ends."""
+        """Return a text in the corpus's spelling, stripped."""
         return self.normalized(text).strip()
 
     def _require_type(self, key: str, value: Any, kind: type[T]) -> T:
@@ -247,7 +247,7 @@ _SHAPES: dict[type, str] = {
 
 
 def as_entry(value: Any, path: str | Path, normalized: Callable[[str], str]) -> Any:
-    """Return a mapping, and those in it, as entries; `path` is its file, or its place in the config."""
+    """Return a mapping, and nested ones, as entries; `path` is its file, or its place in the config."""
     if isinstance(value, list):
         return [as_entry(item, path, normalized) for item in value]
     if not isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The config of a study: read a file, complete it with defaults, and refuse mistakes with a sentence for each.
+"""Read a study's config, fill in defaults, and refuse mistakes with a sentence for each.
 
 `prasanga.config.study` describes every key; messages, the editor's schema and the reference page come from there.
 """
@@ -26,23 +26,21 @@ Keys = tuple[str | int, ...]
 """The keys and list indices that lead to a value."""
 
 CONFIGS = ("study.yaml", "config.yaml")
-"""Names that the config of a folder may have; the first that is there counts."""
+"""Names of the config in a folder; the first that exists counts."""
 
 _GONE: dict[Keys, str] = {
     ("outside",): "paths may lead anywhere. Take it out.",
     ("corpus", "texts", "inflation"): "a compressed file may have any size. Take it out.",
     ("corpus", "supplement", "inflation"): "a compressed file may have any size. Take it out.",
-    ("pairs", "buckets"): "a model scores a set in one job, and goes on where it was stopped. Take it out.",
+    ("pairs", "buckets"): "a model scores a set in one job, which continues after a stop. Take it out.",
     ("log_probability", "buckets"): "a model scores all sentences in one job. Take it out.",
     ("log_probability", "terms"): "it has another name. Write e.g. `aggregation: mean`.",
-    ("associations", "interval"): "intervals of effects are made in one way (docs/statistics.md). Take it out.",
+    ("associations", "interval"): "there is one kind of interval (docs/statistics.md). Take it out.",
     ("associations", "random_twin"): "twins are counted. Write e.g. `random_twins: 8`, or `random_twins: 0` for none.",
 }
 """Keys of earlier versions, with what to write instead."""
 
-_IN_QUOTES = (
-    'Put it in quotes, as `"1_0"`: YAML takes 1_0, 012, yes and 2024-01-01 for numbers, truth values and dates.'
-)
+_IN_QUOTES = 'Put it in quotes, as `"1_0"`: YAML reads 1_0, 012, yes and 2024-01-01 as numbers, truth values and dates.'
 
 _TAKEN = {
     "models": (
@@ -52,20 +50,20 @@ _TAKEN = {
     "static.vectors": ("train", "vectors", "words"),
     "pairs.sets": ("oddities",),
 }
-"""Endings of files about a model, static vectors or a set of pairs: `a.words` is no name if there is an `a`."""
+"""Endings of files about a model, static vectors or a set of pairs: with `a`, the name `a.words` is not allowed."""
 
 
 def config_of(folder: str | Path) -> Path:
     """Return the config of a study's folder.
 
     Raises:
-        InputError: it has none.
+        InputError: it does not have one.
     """
     for name in CONFIGS:
         if (path := Path(folder, name)).is_file():
             return path
     raise InputError(
-        f"{Path(folder).absolute()}: no study, since it has no {CONFIGS[0]}. Write one with `prasanga init`, or"
+        f"{Path(folder).absolute()}: not a study, because it lacks {CONFIGS[0]}. Write one with `prasanga init`, or"
         " name the config of a study: `prasanga run FILE`, or `snakemake --configfile FILE`."
     )
 
@@ -74,7 +72,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
     """Return the keys of a config as plain data, without defaults.
 
     Raises:
-        InputError: with file and line: no such file, no YAML, a key that is there twice, no keys at top level.
+        InputError: the file is missing or invalid YAML, a key is repeated, or it has no keys; with file and line.
     """
     content = load_yaml(path, read_text(Path(path)))
     if not isinstance(content, dict):
@@ -84,14 +82,14 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 
 def read_study(path: str | Path, *, placed: bool = False) -> dict[str, Any]:
-    """Read a config and complete it; errors as of `read_config` and `complete`."""
+    """Read a config and complete it; errors as in `read_config` and `complete`."""
     return complete(read_config(path), source=path, placed=placed)
 
 
 def split_languages(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the config of each language of a study: the study's, with what its entry in `languages` replaces.
+    """Return the config for each language of a study, with the changes of its entry in `languages`.
 
-    Models and pairs are those that are measured in the language. What is no config is for `complete` to refuse.
+    Models and pairs are those of the language. An invalid config is left for `complete` to refuse.
     """
     given = config.get("languages")
     try:
@@ -101,7 +99,7 @@ def split_languages(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     entries: Mapping[str, Any] = given if isinstance(given, Mapping) else {each: {} for each in given or ()}
     studies = {}
     for language, entry in entries.items():
-        if entry and entry.get("language") == language:  # complete, as results keep it
+        if entry and entry.get("language") == language:  # complete, as in results
             studies[language] = dict(entry)
             continue
         study = {**merge_configs(config, entry or {}), "languages": [language]}
@@ -139,15 +137,15 @@ def merge_configs(config: Mapping[str, Any], changes: Mapping[str, Any]) -> dict
 
 
 def complete(config: Mapping[str, Any], *, source: str | Path | None = None, placed: bool = False) -> dict[str, Any]:
-    """Return a config with every default filled in, as plain data in the order of the keys' reference.
+    """Return a config with all defaults, as plain data in the order of the reference of keys.
 
-    That of a study of several languages is the first one's, with the complete config of each under `languages`.
+    For several languages it is the first one's, with the complete config of each under `languages`.
 
     Args:
-        config: keys and values, as `read_config` returns them.
-        source: the file that they come from, whose lines the messages name.
-        placed: whether paths of what the study lacks lead to what is shipped (`prasanga.base.places`); the working
-            directory is the study's folder then.
+        config: keys and values, as from `read_config`.
+        source: the file that they come from, for line numbers in messages.
+        placed: whether paths that the study lacks lead to shipped files (`prasanga.base.places`); the working directory
+            must be the study's folder then.
 
     Raises:
         InputError: one line per mistake: file and line, the key, the value found, what is allowed and what to write.
@@ -155,7 +153,7 @@ def complete(config: Mapping[str, Any], *, source: str | Path | None = None, pla
     completed, problems = dict[str, Any](), dict[str, Keys]()
     for language, own in split_languages(config).items():
         if config.get("models") and not own.get("models"):
-            sentence = f"no model is measured in {language}. Write `languages` of a model with it, or leave it out."
+            sentence = f"no model is measured in {language}. Add it to `languages` of a model, or leave it out."
             problems.setdefault(sentence, ("languages",))
             continue
         try:
@@ -195,7 +193,7 @@ _EFFECTS = {
     "http": "requested from that server, also inside your network, without credentials",
     "package": "fetched from the Python package index (or PIP_INDEX_URL)",
     "path": "fetched from the Hugging Face hub (or HF_ENDPOINT), with your token",
-    "remote_code": "RUNS CODE: Python files of the model, which can do all that you can",
+    "remote_code": "RUNS CODE: the model's Python files, which can do all that you can",
     "weights_sha256": "opens a pickle, for tensors only",
 }
 """Addresses by protocol and keys of a model that lead outside a study's folder, with what a run does."""
@@ -204,13 +202,13 @@ _EFFECTS = {
 def list_outside(path: Path, folder: Path) -> list[list[str]]:
     """Return what a config reaches outside a study's folder: each key, its value, and what a run does with it.
 
-    Code comes first. Nothing is imported or requested. Links are looked for in what the config names in the folder.
+    Code comes first. Nothing is imported or requested. Links in the config's folders are followed.
 
     Raises:
         InputError: as `read_config` and `complete`; a folder that cannot be read.
     """
     folder, found, seen = folder.resolve(), list[list[str]](), set[Path]()
-    ours = (installation() / "resources", folder.parent / BESIDE)  # where links that a study itself makes lead
+    ours = (installation() / "resources", folder.parent / BESIDE)  # targets of links that a study itself makes
     completed = split_languages(complete(read_config(path), source=path)).values()
     studies = [StudyConfig.model_validate(own) for own in completed]
     marked = [each.model_dump(mode="json", context={"placed": "\0".__add__}) for each in studies]  # \0 before paths
@@ -242,7 +240,7 @@ def list_outside(path: Path, folder: Path) -> list[list[str]]:
 
 
 def _list_leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
-    """Yield what is in mappings and lists within each other, with its place."""
+    """Yield the leaves of nested mappings and lists, each with its place."""
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _list_leaves(inner, (*keys, key))
@@ -251,7 +249,7 @@ def _list_leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
 
 
 def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
-    """Yield keys that do not fit each other, with a sentence each."""
+    """Yield keys that contradict each other, with a sentence each."""
     language, stimuli = study.language, study.lexicon.stimuli
     if study.languages != [language]:
         both = f"`language` is {language!r}, and `languages` is {study.languages}"
@@ -259,14 +257,14 @@ def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
     asked = study.categories or study.seat.categories or study.log_probability.categories or study.static.vectors
     if (asked or not study.pairs.sets) and not has_words(language, {"stimuli": stimuli}):
         sentences = (
-            f"`language` is {language!r}, and there are no words of it: no folder {stimuli}. Write one of"
-            f" {', '.join(NORMALIZATION)}, make that folder (docs/my_language.md says how), or name pairs of sentences"
+            f"`language` is {language!r}, but it does not have words: the folder {stimuli} is missing. Write one of"
+            f" {', '.join(NORMALIZATION)}, make that folder (see docs/my_language.md), or name pairs of sentences"
             " under `pairs.sets`, which need no words."
         )
         yield ("language",), sentences
     if study.corpus.supplement and not study.samples.minimum:
         sentences = (
-            "`corpus.supplement` is never read with `samples.minimum` 0, because no word has fewer contexts. Write e.g."
+            "`corpus.supplement` is never read with `samples.minimum` 0, because every word has that many. Write e.g."
             " `minimum: 100` under `samples`, or leave the supplement out."
         )
         yield ("corpus", "supplement"), sentences
@@ -286,7 +284,7 @@ def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
         spelled: dict[str, str] = {}
         for name in names:
             if (other := spelled.setdefault(name.casefold(), name)) != name:
-                said = f"`{section}` has the names `{other}` and `{name}`, which are one file on some systems."
+                said = f"`{section}` has the names `{other}` and `{name}`, which are the same file on some systems."
                 yield (*section.split("."), name), f"{said} Rename one, e.g. to `{name}-2`."
             base, _, last = name.rpartition(".")
             if (base in names and last in _TAKEN[section]) or (section, name) == ("pairs.sets", "statistics"):
@@ -296,11 +294,11 @@ def _find_contradictions(study: StudyConfig) -> Iterator[tuple[Keys, str]]:
 
 
 def _explain_errors(error: ValidationError, config: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
-    """Yield the mistakes of a config, each with its place: of the errors of a union's members the deepest counts."""
+    """Yield the mistakes of a config, each with its place; among a union's errors the deepest counts."""
     found: dict[Keys, Mapping[str, Any]] = {}
     for each in sorted(error.errors(include_url=False), key=lambda each: each["type"] != "mistake"):
         keys = _find_keys(each["loc"], config)
-        if not keys:  # a default that follows from another key, which has an error of its own
+        if not keys:  # a default that follows from another key, which has its own error
             continue
         found.setdefault((*keys, each["loc"][-1]) if each["type"] == "missing" else keys, each)
     for keys in sorted(found, key=lambda keys: [str(key) for key in keys]):
@@ -309,10 +307,10 @@ def _explain_errors(error: ValidationError, config: Mapping[str, Any]) -> Iterat
 
 
 def _find_keys(location: tuple[str | int, ...], data: Any) -> Keys:
-    """Return a place in the config for pydantic's, which names members of unions as well."""
+    """Return the place in the config for pydantic's location, which also names members of unions."""
     keys: list[str | int] = []
     for part in location:
-        if isinstance(data, Mapping):  # pydantic writes a key that is no text in its own way
+        if isinstance(data, Mapping):  # pydantic spells keys that are not text differently
             part = next((key for key in data if part in (key, str(key), repr(key))), part)
         if part in data if isinstance(data, Mapping) else isinstance(data, list) and isinstance(part, int):
             keys.append(part)
@@ -332,7 +330,7 @@ def _explain(keys: Keys, error: Mapping[str, Any], config: Mapping[str, Any]) ->
         name = _shorten(keys[-1])
         if not isinstance(keys[-1], str):
             return f"{section} has a name that YAML reads as {name}. {_IN_QUOTES}"
-        allowed = "a name is text of letters, digits, - _ and ., and begins with a letter or digit"
+        allowed = "a name has letters, digits, - _ and ., and begins with a letter or digit"
         return f"{section} has the name {name}; {allowed}. Write another."
     if kind == "mistake":
         return f"{key} {error['ctx']['sentences']}"
@@ -348,7 +346,7 @@ def _explain(keys: Keys, error: Mapping[str, Any], config: Mapping[str, Any]) ->
 
 
 def _suggest_value(keys: Keys, value: Any, part: Mapping[str, Any]) -> str:
-    """Return an example of what a key allows, the nearest choice if there are several."""
+    """Return an example of an allowed value, the nearest choice if there are several."""
     if "enum" in part:
         near = [*difflib.get_close_matches(str(value), part["enum"], n=1), part["enum"][0]][0]
         return f" Write e.g. `{near}`." if isinstance(keys[-1], int) else f" Write e.g. `{keys[-1]}: {near}`."
@@ -362,7 +360,7 @@ def _explain_unknown_key(keys: Keys, value: Any) -> str:
     *section, key = keys
     named = tuple(each for each in keys if isinstance(each, str))
     if named in _GONE:
-        return f"`{'.'.join(map(str, keys))}` is no key any more: {_GONE[named]}"
+        return f"`{'.'.join(map(str, keys))}` is not a key any more: {_GONE[named]}"
     known = list(find_part(tuple(section)).get("properties", {}))
     near = difflib.get_close_matches(str(key), known, n=1) or [n for n in known if len(str(key)) > 2 and str(key) in n]
     where = f" in `{'.'.join(map(str, section))}`" if section else ""
@@ -376,7 +374,7 @@ def _shorten(value: object) -> str:
 
 
 # --------------------
-# The reference of a config's keys: values, defaults and meanings in words, from the models of a study.
+# The reference of config keys: values, defaults and meanings in words, from a study's models.
 
 Part = Mapping[str, Any]
 """The JSON schema of a value."""
@@ -384,7 +382,7 @@ Part = Mapping[str, Any]
 
 @cache
 def make_schema() -> dict[str, Any]:
-    """Return the JSON schema of a config, without references: for editors, messages and the reference."""
+    """Return the JSON schema of a config, without references, for editors, messages and the reference."""
     schema = StudyConfig.model_json_schema()
     definitions = schema.pop("$defs")
     resolved: dict[str, Any] = _resolve(schema, definitions)
@@ -392,14 +390,14 @@ def make_schema() -> dict[str, Any]:
 
 
 def _resolve(part: Any, definitions: Mapping[str, Any]) -> Any:
-    """Return a part of the schema with the definitions that it refers to in it, and without titles."""
+    """Return a part of the schema with its references resolved and without titles."""
     if isinstance(part, list):
         return [_resolve(each, definitions) for each in part]
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
         part = {**definitions[part["$ref"].rpartition("/")[2]], **{key: part[key] for key in part if key != "$ref"}}
-    if "patternProperties" in part:  # entries with names of the user's choice
+    if "patternProperties" in part:  # entries named by the user
         [entry] = part["patternProperties"].values()
         part = {**{key: part[key] for key in part if key != "patternProperties"}, "additionalProperties": entry}
     if isinstance(part.get("title"), str):
@@ -408,7 +406,7 @@ def _resolve(part: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 def find_part(keys: tuple[str | int, ...]) -> Part:
-    """Return the schema of the value that keys and list indices lead to."""
+    """Return the schema of the value at a path of keys and list indices."""
     parts: list[Part] = [make_schema()]
     for key in keys:
         options = [option for part in parts for option in (part, *part.get("anyOf", ()))]
@@ -432,10 +430,10 @@ def describe_config() -> str:
 
 
 def describe_key(key: str | None = None) -> str:
-    """Return the meaning of a key, its values and its defaults; without a key, a line for each key.
+    """Return a key's meaning, values and defaults; without a key, one line per key.
 
     Raises:
-        InputError: there is no such key, with the nearest ones.
+        InputError: an unknown key, with the nearest ones.
     """
     parts = dict(_list_keys(make_schema()))
     meanings = {name: " ".join(part.get("description", "").split()) for name, part in parts.items()}
@@ -446,7 +444,7 @@ def describe_key(key: str | None = None) -> str:
         near = difflib.get_close_matches(key, parts, n=3) or [n for n in parts if n.rpartition(".")[2] in last]
         meant = f" Did you mean {', '.join(near[:3])}?" if near else ""
         raise InputError(
-            f"no key {key!r} in a config.{meant} `prasanga config` lists all keys, and"
+            f"unknown config key {key!r}.{meant} `prasanga config` lists all keys, and"
             " `prasanga config study.yaml` what that file reaches outside its folder."
         )
     default, paper = (cell.strip("`") for cell in _show_defaults(key, parts[key]))
@@ -469,7 +467,7 @@ def _list_keys(part: Part, prefix: str = "") -> Iterator[tuple[str, Part]]:
 
 
 def _show_defaults(key: str, part: Part) -> tuple[str, str]:
-    """Return the default of a key and that of the preset of the papers, as code; "" where it has none of its own."""
+    """Return a key's default and its default in the papers' preset, as code; "" if it does not have one."""
     default = f"`{show_yaml(part['default'])}`" if "default" in part and part.get("type") != "object" else ""
     paper: Any = PAPER
     for name in key.replace("<name>", "*").split("."):
@@ -488,7 +486,7 @@ _BOUNDS = {
 
 
 def show_allowed(part: Part) -> str:
-    """Return the values that a part of the schema allows, in words."""
+    """Return in words the values that a part of the schema allows."""
     if "enum" in part:
         return ", ".join(map(str, part["enum"]))
     if "const" in part:

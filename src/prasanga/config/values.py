@@ -1,4 +1,4 @@
-"""Types of the config's values, such as a path or a share, with the checks that pydantic does not have."""
+"""Define the types of config values, such as a path or a share, with checks that pydantic lacks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from prasanga.base.places import LANGUAGE_TAG, exists
 
 NORMALIZATION: dict[str, Any] = {"bn": "bangla", "hi": "nukta", "en": "nfkc"}
-"""Normalization of the languages whose words come with the workflow."""
+"""Normalization of the languages with shipped words."""
 
 PAPER: dict[str, dict[str, Any]] = {
     "sentences": {"match": "sentence-initial", "neighbours": "ignore", "before": 1, "after": 1},
@@ -28,7 +28,7 @@ PAPER: dict[str, dict[str, Any]] = {
         **{"aggregation": "raw_logits", "prior_mask": "authors"},
     },
 }
-"""Defaults of the preset `paper`, where they differ; `*` means every entry."""
+"""Defaults of the preset `paper` that differ; `*` means every entry."""
 
 BY_LANGUAGE = (
     ("seat", "templates", "resources/templates/{}/seat.yaml"),
@@ -47,13 +47,13 @@ DEFAULT_MODELS: Any = {
 
 
 def mistake(sentences: str) -> PydanticCustomError:
-    """Return an error whose message begins with its key; `sentences` follow it."""
+    """Return an error whose message is the key followed by `sentences`."""
     return PydanticCustomError("mistake", "{sentences}", {"sentences": sentences})
 
 
 def _refuse_truth_value(value: Any) -> Any:
     if isinstance(value, bool):
-        raise PydanticCustomError("int_type", "a truth value is no number")
+        raise PydanticCustomError("int_type", "a truth value is not a number")
     return value
 
 
@@ -83,7 +83,7 @@ def _require_below_root(pattern: str) -> str:
 
 
 def fill_in(value: Any, language: str) -> Any:
-    """Return a value, and what is in it, with the language in place of `{language}`."""
+    """Return a value, and nested ones, with the language in place of `{language}`."""
     if isinstance(value, Mapping):
         return {key: fill_in(each, language) for key, each in value.items()}
     if isinstance(value, list):
@@ -92,13 +92,13 @@ def fill_in(value: Any, language: str) -> Any:
 
 
 def has_words(language: str, lexicon: Any) -> bool:
-    """Return whether a study has words: its own, or those that come with the workflow or are in its folder."""
+    """Return whether a study has words: its own, shipped ones, or ones in its folder."""
     stimuli = lexicon.get("stimuli") if isinstance(lexicon, Mapping) else None
     return language in NORMALIZATION or stimuli != LEXICON["stimuli"].replace("{language}", language) or exists(stimuli)
 
 
 def add_normalization(given: Any) -> Any:
-    """Return the normalization by language, with the defaults of languages that are not given."""
+    """Return the normalization by language, with defaults for other languages."""
     return {**NORMALIZATION, **given} if isinstance(given, Mapping) else given
 
 
@@ -141,7 +141,7 @@ FilePattern: TypeAlias = Annotated[str, Field(min_length=1), AfterValidator(_req
 
 
 def absent() -> Any:
-    """Return the default of a key that a completed config has only where the study gives it."""
+    """Return the default of a key that a completed config has only if the study sets it."""
     return Field(default=None, exclude_if=lambda value: value is None, json_schema_extra=_describe_absent)
 
 
@@ -152,7 +152,7 @@ def _describe_absent(schema: dict[str, Any]) -> None:
 
 
 def add_defaults(given: Any, defaults: Mapping[str, Any]) -> Any:
-    """Return a section with defaults for the keys that it lacks; what is no section is for its type to refuse."""
+    """Return a section with defaults for missing keys; a value that is not a section is left for its type to refuse."""
     if not isinstance(given, Mapping):
         return given
     if "*" in defaults:

@@ -1,10 +1,10 @@
-"""The methods that a study can measure, one record each: what asks for a method, what its jobs run on, its tables.
+"""List the methods that a study can measure, one record each: its config key, the unit of its jobs, its tables.
 
 Rules, downloads, page and cards take names, labels, paths and families of tests from here. To add a method, write the
 function that measures it, a rule, and a record in `methods.tsv`: the attributes of `Method`, with `yes` or nothing for
 flags, and whether its words are in templates (`by_template`) and biases of known size are planted in its vectors or
-scores (`has_strength`). `tables.tsv` lists the tables that not every method of word associations has. This package
-imports nothing of ours, and is quick to import.
+scores (`has_strength`). `tables.tsv` lists the tables that only some word-association methods have. This package
+imports nothing of ours, and imports quickly.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 Unit: TypeAlias = Literal["embedded models", "masked models", "vectors", "scored models"]
-"""What a job measures: a model by its vectors, a model with a mask, static vectors, a model by its probabilities."""
+"""The unit of a job: a model by its vectors, a model with a mask, static vectors, a model by its probabilities."""
 Stage: TypeAlias = Literal["associations", "likelihoods"]
 
 
@@ -25,12 +25,12 @@ class Table:
     """A table of results.
 
     Attributes:
-        name: what rules, page and summary call it.
+        name: its name for rules, page and summary.
         path: its Parquet file below `results/`, without ending; `<path>.csv` is next to it if `beside` is a CSV file.
-        beside: name of its copy in the folder of the page, "" if it has none.
-        label: what that copy shows, for the list of downloads.
-        on_page: whether the page is made from it.
-        key: the entry of the config that asks for it, where that is another than the method's.
+        beside: name of its copy in the page's folder, "" without one.
+        label: a description of that copy, for the list of downloads.
+        on_page: whether the page uses it.
+        key: the config entry that asks for it, if it differs from the method's.
     """
 
     name: str
@@ -51,18 +51,18 @@ class Method:
 
     Attributes:
         name: of its table, its folder in `results/<stage>/`, and its section of the page.
-        label: what it is called in a sentence, a caption or a menu.
+        label: its name in a sentence, a caption or a menu.
         stage: the stage that measures it.
-        key: the entry of the config that asks for it, as `section.entry`; it is not asked for where that is empty.
-        unit: what a job measures.
+        key: the config entry that asks for it, as `section.entry`, if it is not empty.
+        unit: the unit of a job.
         docs: its page in `docs/`.
         tables: its tables, the table of estimates or scores first.
-        in_family: whether its tests count where p of word associations is corrected by Holm's method.
+        in_family: whether its tests are in the family of word-association tests that Holm's method corrects.
         permuted: the sides that p_stimuli permutes: "xy", the targets, or "ab", the attributes.
-        has_twins: whether twins of each model, with random weights, are measured as well.
-        published_as: its name in tables of published numbers, "" if there are none.
+        has_twins: whether twins of each model, with random weights, are also measured.
+        published_as: its name in tables of published numbers, "" without one.
         title: of its section of the page, "" if it has its own.
-        about: what that section says of it.
+        about: the introduction of that section.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Method:
         return bool(_read_entry(config, self.key))
 
     def without(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a config that does not ask for this method, and is otherwise the same."""
+        """Return the config without its request for this method."""
         section, _, entry = self.key.rpartition(".")
         part = config[section] if section else config
         emptied = {**part, entry: type(part[entry])()}
@@ -104,7 +104,7 @@ def _read_rows(name: str) -> list[dict[str, Any]]:
 
 
 def _list_word_tables(name: str, label: str, stage: Stage, *, by_template: str, has_strength: str) -> Iterator[Table]:
-    """Yield the tables that methods of word associations have alike, of estimates, words, templates and strength."""
+    """Yield the tables that word-association methods share: estimates, words, templates and strength."""
     yield Table(name, f"{stage}/{name}", f"{name}_estimates.csv", f"{label}, every estimate with all its columns")
     words, templates, strength = f"{name}_words", f"{name}_templates", f"{name}_strength"
     said = f"{label}, associations of each word"
@@ -136,10 +136,10 @@ METHODS = tuple(_read_methods())
 CEAT, SEAT, PAIRS = (next(each for each in METHODS if each.name == name) for name in ("ceat", "seat", "pairs"))
 
 FAMILY = tuple(method for method in METHODS if method.in_family)
-"""The methods of word associations, whose tests together are the family for which p is corrected."""
+"""Word-association methods, whose tests together are the family for which p is corrected."""
 
 TWIN_ENDING = "-random"
-"""What the name of a model's random-weight copies has after the model's."""
+"""The suffix of a model's name for its random-weight copies."""
 
 TABLES = {table.name: table for method in METHODS for table in method.tables}
 """All tables, by name."""

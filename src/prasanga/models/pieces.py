@@ -1,4 +1,4 @@
-"""Tokenizers: the pieces of a text with their character spans, those for languages, and options that take effect."""
+"""Cut texts into pieces with character spans, find the pieces of languages, and make tokenizer options take effect."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Pieces(NamedTuple):
 
     Attributes:
         ids: their numbers in the vocabulary.
-        spans: the characters (start, end) that each covers; of no meaning where `special` is 1.
+        spans: the characters (start, end) of each; meaningless where `special` is 1.
         special: 1 where the tokenizer added the piece, else 0.
     """
 
@@ -46,10 +46,9 @@ class PieceTable(NamedTuple):
 
     Attributes:
         ids: (pieces,) their numbers in the vocabulary.
-        spans: (pieces, 2) the first character that each covers, and the one after the last; of no meaning where
-            `special` is true.
+        spans: (pieces, 2) the first character of each, and the one after its last; meaningless where `special` is true.
         special: (pieces,) whether the tokenizer added the piece.
-        borders: (n + 1,) the pieces of text i are those from `borders[i]` to `borders[i + 1]`.
+        borders: (n + 1,) text i has the pieces from `borders[i]` to `borders[i + 1]`.
     """
 
     ids: NDArray[np.int64]
@@ -65,14 +64,14 @@ class PieceTable(NamedTuple):
 
 
 def read_pieces(tokenizer: Any, texts: Iterable[str]) -> dict[str, Pieces]:
-    """Return the pieces of each different text, never cut short; `tokenizer` is a fast one of transformers."""
+    """Return the pieces of each distinct text, never truncated; `tokenizer` is a fast one of transformers."""
     different = list(dict.fromkeys(texts))
     table = read_piece_table(tokenizer, different)
     return {text: table.pieces(place) for place, text in enumerate(different)}
 
 
 def read_piece_table(tokenizer: Any, texts: Sequence[str]) -> PieceTable:
-    """Return the pieces of all texts, never cut short; `tokenizer` is a fast one of transformers."""
+    """Return the pieces of all texts, never truncated; `tokenizer` is a fast one of transformers."""
     begins = [_count_dropped_at_start(tokenizer.backend_tokenizer.normalizer, text) for text in texts]
     encoded = encode(tokenizer, [text[begin:] for text, begin in zip(texts, begins, strict=True)], special=True)
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
@@ -85,12 +84,12 @@ def read_piece_table(tokenizer: Any, texts: Sequence[str]) -> PieceTable:
 
 
 def encode(tokenizer: Any, texts: Sequence[str], *, special: bool) -> list[Any]:
-    """Return what the engine of a tokenizer makes of each text, with the special pieces around it or without.
+    """Return the encoding of each text, with or without special pieces.
 
-    The tokenizer's own engine is asked, because it works on many texts at once and without Python's lock.
+    This calls the tokenizer's own engine, which works on many texts at once and without Python's lock.
 
     Raises:
-        InputError: it gives up, for example on a letter it does not know if its vocabulary lacks a piece for that.
+        InputError: the engine fails, for example on an unknown letter if its vocabulary lacks a piece for that.
     """
     engine = tokenizer.backend_tokenizer
     engine.no_truncation()
@@ -109,8 +108,8 @@ def encode(tokenizer: Any, texts: Sequence[str], *, special: bool) -> list[Any]:
 def _count_dropped_at_start(normalizer: Any, text: str) -> int:
     """Return how many control characters at the start of a text the normalizer drops.
 
-    SentencePiece's map (`Precompiled`) drops them there without counting them, so that the spans of the whole text
-    would be those of other letters. They are left out beforehand, and counted.
+    SentencePiece's map (`Precompiled`) drops them there without counting, which would shift all spans of the text. So
+    they are removed beforehand, and counted.
     """
     count = 0
     while count < len(text) and unicodedata.category(text[count]) == "Cc":
@@ -121,9 +120,9 @@ def _count_dropped_at_start(normalizer: Any, text: str) -> int:
 
 
 def unknown_pieces(tokenizer: Any) -> frozenset[int]:
-    """Return the pieces for what the tokenizer does not know; none for most byte-level ones."""
+    """Return the pieces for unknown text; usually none for a byte-level tokenizer."""
     engine = tokenizer.backend_tokenizer
-    named = getattr(engine.model, "unk_token", None)  # a tokenizer's file may name it where its settings do not
+    named = getattr(engine.model, "unk_token", None)  # the tokenizer's file may name it even if its settings do not
     known = {tokenizer.unk_token_id, engine.token_to_id(named) if named else None}
     return frozenset(piece for piece in known if piece is not None)
 
@@ -136,8 +135,8 @@ def overlapping(pieces: Pieces, start: int, end: int) -> list[int]:
 def cut_around(pieces: Pieces, begin: int, end: int, limit: int | None) -> list[int]:
     """Return which positions to keep: all, or the special pieces and a stretch around positions `begin` to `end`.
 
-    The stretch has as many pieces as `limit` allows, the same number on either side of the target where the text goes
-    on that far; what one side cannot use, the other gets. A target larger than the limit loses its end.
+    The stretch has as many pieces as `limit` allows, the same number on either side of the target as far as the text
+    goes; one side gets what the other cannot use. A target larger than the limit loses its end.
     """
     count = len(pieces.ids)
     if limit is None or count <= limit:
@@ -153,7 +152,7 @@ def cut_around(pieces: Pieces, begin: int, end: int, limit: int | None) -> list[
 
 
 # --------------------
-# The pieces by which the tokenizer of a multilingual encoder-decoder is told a language, such as hi_IN or hin_Deva.
+# The pieces that name a language to the tokenizer of a multilingual encoder-decoder, such as hi_IN or hin_Deva.
 
 
 _LONG_CODES = {"bn": "ben", "hi": "hin", "en": "eng"}
@@ -161,7 +160,7 @@ _CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]*")
 
 
 def language_pieces(tokenizer: Any) -> dict[str, int]:
-    """Return {piece: id} of a tokenizer that is told a language; nothing of another."""
+    """Return {piece: id} for a tokenizer with language pieces, otherwise nothing."""
     if not hasattr(tokenizer, "src_lang"):
         return {}
     vocabulary = tokenizer.get_vocab()
@@ -170,17 +169,16 @@ def language_pieces(tokenizer: Any) -> dict[str, int]:
 
 
 def language_piece(name: str, tokenizer: Any, language: str, codes: Mapping[str, str]) -> str | None:
-    """Return the piece by which the tokenizer is told `language`; None if it is told none.
+    """Return the tokenizer's piece for `language`; None if it does not use language pieces.
 
     Args:
-        name: of the model, for messages.
+        name: the model, for messages.
         tokenizer: the model's.
         language: bn, hi, en.
-        codes: by language, the piece that stands for it (`models.<m>.language_codes`), where that is not to be found by
-            the language's own code.
+        codes: pieces by language (`models.<m>.language_codes`), for languages whose own code does not identify one.
 
     Raises:
-        InputError: the tokenizer lacks the piece asked for, or it is open which piece it is.
+        InputError: the tokenizer lacks the piece, or several fit.
     """
     known = language_pieces(tokenizer)
     listed = f"It has {', '.join(sorted(known))}" if known else "No pieces for languages are known in it"
@@ -202,12 +200,12 @@ def language_piece(name: str, tokenizer: Any, language: str, codes: Mapping[str,
 
 
 # --------------------
-# Options of a tokenizer that do what they say, whichever files the tokenizer was read from.
+# Options of a tokenizer that take effect whatever files the tokenizer was read from.
 #
-# transformers obeys `keep_accents`, `strip_accents` and the like where it builds a tokenizer from a vocabulary itself,
-# and drops them without a word where it takes a tokenizer.json as it is. There the steps that strip marks or case are
-# taken out of the tokenizer's normalizer here, since a Bangla word without its vowel signs is another word. An option
-# that changes nothing, because this tokenizer does not know it, is refused.
+# transformers obeys `keep_accents`, `strip_accents` and the like if it builds a tokenizer from a vocabulary, and
+# silently drops them if it reads a tokenizer.json. In that case, the steps that strip marks or case are removed from
+# the normalizer here, because a Bangla word without its vowel signs is another word. An option without effect, which
+# this tokenizer does not know, is refused.
 
 
 _KNOWN_TO_ALL = (
@@ -217,7 +215,7 @@ _KNOWN_TO_ALL = (
 _SETTINGS = {
     "keep_accents": ("normalizer", "strip_accents"),
     "strip_accents": ("normalizer", "strip_accents"),
-    "do_lower_case": ("normalizer", "lowercase"),  # marks go with the case, if BERT's normalizer says nothing of them
+    "do_lower_case": ("normalizer", "lowercase"),  # BERT's normalizer strips marks with the case unless told otherwise
     "add_prefix_space": ("pre_tokenizer", "add_prefix_space"),
 }
 """By name of an option: the part of the backend that it concerns, and the setting of a step there."""
@@ -228,20 +226,20 @@ def apply_options(model: str, tokenizer: Any, options: Mapping[str, bool | int |
     """Make `options`, with which `tokenizer` was loaded, take effect in its backend.
 
     Raises:
-        InputError: an option that this tokenizer does not know and that changes nothing; a value of another type.
+        InputError: an option that this tokenizer does not know and that has no effect; a value of another type.
     """
     for name, value in options.items():
         part, setting = _SETTINGS.get(name, ("normalizer", ""))
         if setting and not isinstance(value, bool):
-            raise InputError(f"model {model}: tokenizer: {name} is {value!r}; write true or false.")
+            raise InputError(f"model {model}: tokenizer: {name} is {value!r}. Write true or false.")
         steps = _list_steps(_get_state(tokenizer, part))
         changed = [_change_step(step, setting, bool(value) != (name == "keep_accents")) for step in steps]
         is_known = name in _KNOWN_TO_ALL or name in _list_parameters(type(tokenizer))
         if not is_known and all(each is None for each in changed):
             raise InputError(
-                f"model {model}: tokenizer: {name} has no effect: {type(tokenizer).__name__} has no such option, and"
-                f" its tokenizer.json nothing that {name}: {json.dumps(value)} would change. Remove the line, or look"
-                " the name up in the documentation of this tokenizer."
+                f"model {model}: tokenizer: {name} does not have an effect: {type(tokenizer).__name__} does not know"
+                f" it, and {json.dumps(value)} would not change its tokenizer.json. Remove the line, or look the name"
+                " up in the documentation of this tokenizer."
             )
         kept: list[dict[str, Any]] = []
         for step, others in zip(steps, changed, strict=True):
@@ -255,20 +253,19 @@ def apply_options(model: str, tokenizer: Any, options: Mapping[str, bool | int |
 def keep_normalizer_of_file(
     tokenizer: Any, file: Path | None, settings: Path | None, options: Mapping[str, Any]
 ) -> None:
-    """Normalize as `file` says, where nothing asks for something else.
+    """Normalize as `file` says, unless an option or setting says otherwise.
 
     Some classes of transformers take the vocabulary from tokenizer.json and rebuild the rest from
-    tokenizer_config.json, or from defaults where it says nothing: a BERT that was trained with vowel signs then loses
-    them, and an mBART its compatibility map. With a word on it in the settings or the options, transformers' way is
-    left. So it is where the two normalizers do not mark spaces alike, as in Llama's files, which put ▁ before a text
-    (`Prepend`): there the class builds a pre-tokenizer to do that, and both together would give the first piece
-    another span.
+    tokenizer_config.json, or from defaults: a BERT that was trained with vowel signs then loses them, and an mBART its
+    compatibility map. If settings or options mention normalization, transformers' result stays. It also stays if the
+    two normalizers mark spaces differently, as for Llama's files, which put ▁ before a text (`Prepend`): there the
+    class builds a pre-tokenizer for that, and both together would change the span of the first piece.
 
     Args:
-        tokenizer: as transformers has built it; changed in place.
-        file: its tokenizer.json; None if it has none, and then nothing is done.
-        settings: its tokenizer_config.json; None if it has none.
-        options: what it was loaded with; those that `apply_options` sets by itself do not count.
+        tokenizer: as transformers built it; changed in place.
+        file: its tokenizer.json; None does nothing.
+        settings: its tokenizer_config.json; None if it does not have one.
+        options: how it was loaded; options that `apply_options` sets itself do not count.
     """
     said = json.loads(settings.read_text(encoding="utf-8")) if settings is not None else {}
     asked = any(name in said for name in ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "keep_accents"))
@@ -277,13 +274,13 @@ def keep_normalizer_of_file(
     written = json.loads(file.read_text(encoding="utf-8")).get("normalizer")
     built = _get_state(tokenizer, "normalizer")
     if written != built and _list_space_marks(written) == _list_space_marks(built):
-        _LOG.info("the normalizer is that of %s, and not the one that transformers builds", file)
+        _LOG.info("the normalizer of %s is used, not the one that transformers builds", file)
         _set_state(tokenizer, "normalizer", written)
 
 
 def _list_parameters(kind: type) -> set[str]:
-    """Return the names that the constructors of a tokenizer's class and of its bases list, and of special pieces."""
-    from transformers import PreTrainedTokenizerBase  # not where scores are only put together
+    """Return the argument names in the constructors of a tokenizer's class and its bases, and of special pieces."""
+    from transformers import PreTrainedTokenizerBase  # jobs that only combine scores do not need it
 
     names = set(PreTrainedTokenizerBase.SPECIAL_TOKENS_ATTRIBUTES)
     for base in kind.__mro__:
@@ -293,32 +290,32 @@ def _list_parameters(kind: type) -> set[str]:
 
 
 def _get_state(tokenizer: Any, part: str) -> Any:
-    """Return a normalizer or pre-tokenizer as JSON has it; the whole tokenizer would be written for half a second."""
+    """Return a normalizer or pre-tokenizer as JSON; writing the whole tokenizer would take half a second."""
     found = getattr(tokenizer.backend_tokenizer, part)
     return None if found is None else json.loads(found.__getstate__())
 
 
 def _set_state(tokenizer: Any, part: str, state: Any) -> None:
-    """Set a normalizer or pre-tokenizer from its JSON, by way of a tokenizer that has no other part."""
+    """Set a normalizer or pre-tokenizer from its JSON, through a tokenizer without other parts."""
     model = {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}
     made = Tokenizer.from_str(json.dumps({"version": "1.0", "model": model, part: state}))
     setattr(tokenizer.backend_tokenizer, part, getattr(made, part))
 
 
 def _list_steps(state: Any) -> list[dict[str, Any]]:
-    """Return the steps of a normalizer or pre-tokenizer, in order, nested sequences unfolded."""
+    """Return the steps of a normalizer or pre-tokenizer, in order, with nested sequences flattened."""
     if state is None or state["type"] != "Sequence":
         return [] if state is None else [state]
     return [step for key in _SEQUENCES.values() for part in state.get(key, []) for step in _list_steps(part)]
 
 
 def _list_space_marks(state: Any) -> list[dict[str, Any]]:
-    """Return the steps of a normalizer that write a sign for a space, of which a pre-tokenizer then knows."""
+    """Return the steps of a normalizer that write a sign for a space, which a pre-tokenizer then expects."""
     return [step for step in _list_steps(state) if step["type"] == "Prepend" or step.get("pattern") == {"String": " "}]
 
 
 def _change_step(step: dict[str, Any], setting: str, on: bool) -> list[dict[str, Any]] | None:
-    """Return the steps that take the place of one, with a setting on or off; None if it does not concern the step."""
+    """Return the steps that replace one, with a setting on or off; None if the setting does not concern the step."""
     match step["type"], setting:
         case ("BertNormalizer", "strip_accents" | "lowercase") | ("ByteLevel", "add_prefix_space"):
             return [{**step, setting: on}]

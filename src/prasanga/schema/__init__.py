@@ -1,7 +1,7 @@
-"""The registry of columns and tables, read from `columns.tsv` and `tables.tsv`, a row for each.
+"""Read the registry of columns and tables from `columns.tsv` and `tables.tsv`, one row per column or table.
 
-A row of `columns.tsv` with a table says what that column is in that table, where it differs from the others. A name
-with @ in `tables.tsv` is that of a group of columns.
+A row of `columns.tsv` with a table redefines that column for that table. A name with @ in `tables.tsv` is a group of
+columns.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TYPES: dict[str, tuple[Any, pa.DataType | None]] = {
         pl.List(pl.Struct(dict.fromkeys(_LOSS, pl.String))),
         pa.list_(pa.struct([(name, pa.string()) for name in _LOSS])),
     ),
-    "vector": (pl.Array, None),  # of a length that the model decides
+    "vector": (pl.Array, None),  # its length depends on the model
 }
 
 CONVENTIONS = (
@@ -42,13 +42,13 @@ CONVENTIONS = (
     *("band", "sentence_vector", "unit", "average", "vectors", "method", "forms", "pieces", "aggregation"),
     *("prior_mask", "seed"),
 )
-"""Columns of the choices behind an estimate, in the order in which they are named."""
+"""Columns of the choices behind an estimate, in the order in which they are shown."""
 
 BOTH_POLARITIES = "all"
 """Polarity of the rows over positive and negative traits together."""
 
 CHOICES = ("std", "layer", "pieces", "segment_length", "window", "pool", "sentence_vector", "average", "templates")
-"""Columns of the choices that the multiverse crosses; null if a method has no such choice."""
+"""Columns of the choices that the multiverse crosses; null if a method does not have the choice."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Column:
         name: its name.
         type: of its values, a key of the types above.
         meaning: of its values, a phrase.
-        unit: of its numbers: d (an effect size), cosine, nats, p, % or the things that are counted.
+        unit: of its numbers: d (an effect size), cosine, nats, p, % or the counted things.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Column:
 
 
 class Heading(NamedTuple):
-    """A heading in English, Bangla and Hindi, and the format of the numbers below it."""
+    """A heading in English, Bangla and Hindi, and the number format below it."""
 
     en: str
     bn: str
@@ -90,7 +90,7 @@ class TableSchema:
         name: its name in `TABLES`.
         row: the meaning of a row, a phrase.
         columns: in order.
-        paths: its files below `results/`, the first one first; parts in angle brackets differ between files.
+        paths: its files below `results/`, the main one first; parts in angle brackets vary.
     """
 
     name: str
@@ -123,7 +123,7 @@ class TableSchema:
         for column in self.columns:
             if column.name not in frame.columns:
                 there = ", ".join(frame.columns) or "none"
-                raise InputError(f"{source}: no column `{column.name}`; it has {there}. {remedy}")
+                raise InputError(f"{source}: the column `{column.name}` is missing; it has {there}. {remedy}")
             found = frame.schema[column.name]
             if found not in (column.dtype, pl.Null):
                 raise InputError(f"{source}: `{column.name}` is {found}, not {column.dtype}. {remedy}")
@@ -144,7 +144,7 @@ COLUMNS = {name: column for (_, name), column in _EVERYWHERE.items()}
 """All columns by name."""
 
 HEADINGS = {row["name"]: Heading(row["en"], row["bn"], row["hi"], row["format"]) for row in _ROWS if row["en"]}
-"""Headings of the columns that readers see. Probabilities, counts and texts need no format."""
+"""Headings of the columns that readers see. Probabilities, counts and texts do not need a format."""
 
 
 def _read_tables() -> dict[str, TableSchema]:
@@ -166,7 +166,7 @@ TABLES = _read_tables()
 
 
 def find_table(path: str | Path) -> TableSchema | None:
-    """Return the table that a file below results/ has, by its path; None if the registry does not know it."""
+    """Return the table of a file below results/ by its path; None if the registry does not know it."""
     found = [
         (len(re.sub("<[^>]+>", "", known)), table)
         for table in TABLES.values()
@@ -184,17 +184,17 @@ def _fits(known: str, path: str) -> bool:
 
 
 def read_table(path: str | Path) -> pl.DataFrame:
-    """Read a table of Parquet, and check its columns if the registry knows the file.
+    """Read a Parquet table, and check its columns if the registry knows the file.
 
     Raises:
-        InputError: the file is absent or damaged, or lacks a column.
+        InputError: the file is missing or damaged, or lacks a column.
     """
     frame, table = read_frame(path), find_table(path)
     return frame if table is None else table.check(frame, path)
 
 
 # --------------------
-# Why numbers are missing: words that an estimate does without, sets that are too small, effects that do not exist.
+# Why numbers are missing: words that an estimate lacks, sets that are too small, undefined effects.
 
 
 class Reason(StrEnum):

@@ -81,5 +81,5 @@ def test_a_log_that_cannot_be_made_stops_no_job(tmp_path: Path) -> None:
     (tmp_path / "folder.log").mkdir()
     done = run(tmp_path / "folder.log", "import logging; logging.getLogger('prasanga').info('still here')")
     assert done.returncode == 0, done.stderr
-    assert "folder.log: no log is written (Is a directory)" in done.stderr
+    assert "folder.log: cannot be written (Is a directory)" in done.stderr
     assert "still here" in done.stderr

@@ -113,5 +113,5 @@ def test_a_figure_has_its_record_in_its_svg(ending: str) -> None:
 
 @pytest.mark.parametrize("file", ["results/gone.csv", "words.yaml"])
 def test_a_file_without_a_record_is_refused(file: str) -> None:
-    with pytest.raises(InputError, match=r"no such file\. Name|it has no record of what it was made from\. Name"):
+    with pytest.raises(InputError, match=r"no such file\. Name|it lacks a record of its inputs\. Name"):
         tell_origin(Path(file))

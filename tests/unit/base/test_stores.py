@@ -108,7 +108,7 @@ def test_a_store_that_cannot_be_written_is_told_before_any_job(tmp_path: Path, m
     require_store()
     assert list((tmp_path / "results/store").iterdir()) == [], "the probe leaves nothing"
     monkeypatch.setattr("prasanga.base.places.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left")))
-    with pytest.raises(InputError, match=r"results/store: nothing can be kept there \(No space left\)"):
+    with pytest.raises(InputError, match=r"results/store: the store for vectors and scores cannot be written \(No space left\)"):
         require_store()
 
 
@@ -123,7 +123,7 @@ def test_what_is_kept_is_listed_by_model(keep: Callable[..., Path], tmp_path: Pa
     rows = [line.split("\t") for line in said.splitlines() if "\t" in line]
     assert [row[1] for row in rows] == ["model", "hub/c", "hub/a", "hub/b"]
     status, said = prasanga("store", "list", "-d", tmp_path / BESIDE / "vectors/a")
-    assert (status, "no store there" in said) == (2, True)
+    assert (status, "not a store" in said) == (2, True)
 
 
 def test_only_old_vectors_are_deleted_and_after_a_question(keep: Callable[..., Path], tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_a_study_that_was_moved_away_from_its_store_uses_the_one_beside_it(
     for store, place in ((str(store_beside(Path())), tmp_path / BESIDE / "vectors"), ("", Path("results/store"))):
         Path("results/store").symlink_to("/scratch/purged/vectors")
         [said] = link_store(store)
-        assert said.startswith("results/store led to /scratch/purged/vectors, which is not there. It is now ")
+        assert said.startswith("results/store led to /scratch/purged/vectors, which is missing. It is now ")
         assert Path("results/store").resolve() == place.absolute()
         assert link_store(store) == []
         Path("results/store").unlink(missing_ok=True)

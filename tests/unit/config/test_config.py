@@ -195,7 +195,7 @@ def test_every_key_has_a_meaning() -> None:
     assert len(lines) > 170
     assert [line for line in lines if not line.partition(": ")[2]] == []
     assert "values: shared, per_length\ndefault: shared\npreset paper: per_length" in describe_key("samples.pool")
-    with pytest.raises(InputError, match=r"no key 'pool' in a config\. Did you mean samples.pool"):
+    with pytest.raises(InputError, match=r"unknown config key 'pool'\. Did you mean samples.pool"):
         describe_key("pool")
 
 

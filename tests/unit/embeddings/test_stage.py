@@ -258,7 +258,7 @@ def test_a_number_too_large_for_half_precision_is_refused(tmp_path: Path) -> Non
 
 def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
     write_table(tmp_path / "s.parquet", pa.table({"segment_id": ["a"]}), {})
-    with pytest.raises(InputError, match=r"s\.parquet: the table has no column occurrence_id, .*it has segment_id"):
+    with pytest.raises(InputError, match=r"s\.parquet: the table lacks the column occurrence_id, .*it has segment_id"):
         embed_shards(
             [ShardFiles(tmp_path / "s.parquet", "out.parquet", "left_out.tsv", MADE)], [], SETTINGS, width=WIDTH
         )

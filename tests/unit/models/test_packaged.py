@@ -149,7 +149,7 @@ def test_a_wheel_that_is_not_the_pinned_one_is_refused(package: Callable[[bytes]
 def test_files_of_somebody_else_are_not_replaced(package: Callable[[bytes], str], tmp_path: Path) -> None:
     (tmp_path / "e5").mkdir()
     (tmp_path / "e5/thesis.txt").write_text("years of work")
-    with pytest.raises(InputError, match=r"e5: holds 'thesis\.txt', which is no file of this model"):
+    with pytest.raises(InputError, match=r"e5: has 'thesis\.txt', which is not a file of this model"):
         write_packaged_model(package(e5_file()[0]), tmp_path / "e5")
     assert (tmp_path / "e5/thesis.txt").read_text() == "years of work"
 

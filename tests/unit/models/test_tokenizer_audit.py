@@ -264,8 +264,8 @@ def test_a_tokenizer_that_loses_marks_is_refused_with_what_to_write() -> None:
         " another mark, for example ফুল -> ফল; embeddings.audit.marks_lost allows 1 %.\n- 66.7 % of the forms have"
         " the pieces of another stimulus, for example ফুল (ফুল) and ফল (ফল); embeddings.audit.identical allows 5"
         " %.\nWhere marks are lost, write `tokenizer: {keep_accents: true}` or `tokenizer: {strip_accents:"
-        " false}` under the model (whichever its tokenizer has); or use a model whose tokenizer knows these words"
-        " and tells them apart. To go on all the same, allow a larger share under embeddings.audit."
+        " false}` under the model (whichever its tokenizer has), or use a model whose tokenizer knows these words."
+        " To continue anyway, allow a larger share under embeddings.audit."
     )
 
 

@@ -276,7 +276,7 @@ def test_a_file_out_of_reach(corpus: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("files", ["*.txt", "."])
 def test_a_name_that_snakemake_would_fill_in(tmp_path: Path, files: str) -> None:
     write(tmp_path / "a{shard}.txt")
-    with pytest.raises(InputError, match=r"'a\{shard\}.txt': a name with braces, .* Rename it without"):
+    with pytest.raises(InputError, match=r"'a\{shard\}.txt': its name has braces, .* Rename it without"):
         sources(tmp_path, files)
 
 
