@@ -1,4 +1,4 @@
-"""The surface forms of a stem: its end, the suffix groups that license endings, their chains; and forms read twice."""
+"""Make the surface forms of a stem from the endings that its suffix groups license, and resolve ambiguous forms."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from prasanga.lexicon.model import CASES, NUMBERS, Neighbours, SurfaceForm, read
 from prasanga.text import WORD, fold
 
 # --------------------
-# How a stem ends, which decides the endings that it takes.
+# The end of a stem, which decides its endings.
 #
 # Bangla writes the genitive of ফুল as ফুলের, of বাবা as বাবার, of মা as মায়ের and of ভাই as ভাইয়ের: the ending
-# depends on whether the stem ends in a consonant, in a vowel of a longer word, in the vowel of a one-vowel word, or
-# in a diphthong. The Bengali and the Devanagari block of Unicode have the same layout, so both are read alike. In
-# Latin script the classes are those of English spelling: flowers, but wishes and cities.
+# depends on whether the stem ends in a consonant, in a vowel of a longer word, in the vowel of a one-vowel word, or in
+# a diphthong. The Bengali and Devanagari blocks of Unicode have the same layout, so one rule covers both. In Latin
+# script the classes follow English spelling: flowers, but wishes and cities.
 #
-# Where a class says too little, an ending is written out with a hyphen before it: -ी is any stem that ends in ी.
+# If a class is too coarse, an ending is written out after a hyphen: -ी is any stem that ends in ी.
 
 
 ENDING_CLASSES = ("consonant", "vowel", "monosyllable", "diphthong", "plain", "sibilant", "consonant_y")
@@ -33,13 +33,13 @@ OTHER = "other"
 
 _JOINERS = "\u200c\u200d"
 _GLIDE = "\u09af\u09bc"  # য়, normalized
-# Devanagari and Bengali: signs of vowels, letters of vowels, nukta and hasanta, consonants, and what closes a syllable.
+# Devanagari and Bengali: vowel signs, vowel letters, nukta and hasanta, consonants, and signs that close a syllable.
 _SIGNS, _LETTERS = "\u093e-\u094c\u0957\u09be-\u09cc\u09d7", "\u0905-\u0914\u0985-\u0994"
 _NUKTA, _VIRAMA = "\u093c\u09bc", "\u094d\u09cd"
 _CONSONANTS = "\u0915-\u0939\u095c\u095d\u095f\u0970\u0971\u0995-\u09b9\u09dc\u09dd\u09df\u09f0\u09f1"
 _CODAS = f"\u0902\u0903\u0982\u0983\u094e\u09ce{_NUKTA}{_VIRAMA}"  # ং ঃ ৎ, a nukta (ড়), a hasanta
 _CLOSING = "इईउऊইঈউঊ"  # after another vowel always the second half of a diphthong
-# A vowel that is written, or the inherent one of a bare consonant before the last letter.
+# A written vowel, or the inherent one of a bare consonant before the last letter.
 _VOWEL = re.compile(f"[{_LETTERS}{_SIGNS}]|[{_CONSONANTS}][{_NUKTA}]?(?=[^{_NUKTA}{_SIGNS}{_VIRAMA}])")
 _SIGN, _LAST_VOWEL = re.compile(f"[{_SIGNS}]"), re.compile(rf"[{_LETTERS}{_SIGNS}]\Z")
 _LAST_CONSONANT = re.compile(rf"[{_CONSONANTS}{_CODAS}]\Z")
@@ -49,10 +49,10 @@ _LATIN_VOWELS = tuple("aeiou")
 
 
 def ending_class(stem: str) -> str:
-    """Return the ending class of a normalized stem; of a stem with several words, that of the last one.
+    """Return the ending class of a normalized stem; a stem of several words has its last word's.
 
     Returns:
-        One of `ENDING_CLASSES`, or `OTHER` for scripts in which these classes have no meaning.
+        One of `ENDING_CLASSES`, or `OTHER` for scripts without these classes.
 
         - consonant: a consonant letter; ৎ, ং, ঃ and letters with nukta included (an inherent vowel is not written)
         - vowel: a vowel sign at the end of a word with more than one vowel, or an independent আ, এ, or ও of a long word
@@ -75,35 +75,35 @@ def ending_class(stem: str) -> str:
 
 
 def is_written_out(ending: str) -> bool:
-    """Return whether an ending stands for itself, not for a class: -ी."""
+    """Return whether an ending is written out, instead of naming a class: -ी."""
     return len(ending) > 1 and ending.startswith("-")
 
 
 def begins_with_vowel_sign(ending: str) -> bool:
-    """Return whether an ending is written onto the letter before it (ের, ে)."""
+    """Return whether an ending attaches to the letter before it (ের, ে)."""
     return _SIGN.match(ending) is not None
 
 
 def begins_with_vowel(ending: str) -> bool:
-    """Return whether an ending begins with a vowel, be it a sign (ের), a letter (ओं) or Latin (es)."""
+    """Return whether an ending begins with a vowel: a sign (ের), a letter (ओं) or Latin (es)."""
     return ending.startswith(_LATIN_VOWELS) or ends_in_vowel(ending[:1])
 
 
 def ends_in_vowel(stem: str) -> bool:
-    """Return whether a stem ends in a vowel that is written, as a sign or as a letter."""
+    """Return whether a stem ends in a written vowel, a sign or a letter."""
     return _LAST_VOWEL.search(stem) is not None
 
 
 def after_vowel(ending: str) -> str:
-    """Return how an ending is written after a vowel: a vowel sign becomes its letter (भाई: भा + ियों = भाइयों)."""
+    """Return an ending as written after a vowel: a vowel sign becomes its letter (भाई: भा + ियों = भाइयों)."""
     return _vowel_letter(ending[0]) + ending[1:] if begins_with_vowel_sign(ending) else ending
 
 
 def after_hyphen(ending: str, *, glide_may_go: bool = False) -> tuple[str, ...]:
-    """Return how an ending is written after a hyphen.
+    """Return an ending as written after a hyphen.
 
-    A vowel sign cannot stand there; its letter does (ফুল-এর). With `glide_may_go`, the য় before a vowel sign may be
-    left out (মা-য়ের, মা-এর).
+    A vowel sign becomes its letter there (ফুল-এর). With `glide_may_go`, the য় before a vowel sign may be left out
+    (মা-য়ের, মা-এর).
     """
     if begins_with_vowel_sign(ending):
         return (after_vowel(ending),)
@@ -121,13 +121,12 @@ def _vowel_letter(sign: str) -> str:
 
 
 # --------------------
-# The surface forms of a stem: chains of optional endings, number - case - emphatic, as its suffix group licenses
-# them.
+# Surface forms: a stem and a chain of optional endings, number - case - emphatic, that its suffix group licenses.
 #
 #     গোলাপ + গুলো (plural) + তে (locative) + ও (emphatic) = গোলাপগুলোতেও
 #
-# An ending is written onto the stem, or in some languages after a hyphen (গোলাপ-এর). A stem may change its last
-# letters before an ending that begins with a vowel: রং, রঙের; लड़का, लड़के; city, cities.
+# An ending attaches to the stem, or in some languages follows a hyphen (গোলাপ-এর). A stem may change its last letters
+# before an ending that begins with a vowel: রং, রঙের; लड़का, लड़के; city, cities.
 
 
 class NumberBlock(NamedTuple):
@@ -141,7 +140,7 @@ class NumberBlock(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A stem with spellings that must and that must not be among its forms."""
+    """A stem, with spellings that must and must not be among its forms."""
 
     stem: str
     match: tuple[str, ...]
@@ -149,7 +148,7 @@ class Example(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A form of a stem, or what follows the stem in it, and how it is read."""
+    """A form of a stem, or its part after the stem, with its reading."""
 
     form: str
     number: str
@@ -160,20 +159,20 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True)
 class SuffixGroup:
-    """The endings that a class of words takes.
+    """The endings of a class of words.
 
     Attributes:
         name: its key in the file.
-        description: which words belong to it.
+        description: the words that belong to it.
         endings: the ending classes of its stems, or endings written out ("-ी"), or ("any",).
         cases: case -> endings on the bare stem (singular); the bare stem is always a nominative.
         numbers: number -> blocks of suffixes with their case endings.
         emphatic: endings of the last slot.
-        alternation: last letters of the stem -> what stands in their place before a case or number ending that begins
-            with a vowel; nothing, if they fall away.
-        examples: what must and must not be a form.
-        hyphenated: whether endings are found after a hyphen as well.
-        capitalized: whether a form is found with a capital at its beginning as well (Flowers).
+        alternation: last letters of the stem -> their replacement before a case or number ending that begins with a
+            vowel; empty if they are dropped.
+        examples: spellings that must and must not be forms.
+        hyphenated: whether endings also follow a hyphen.
+        capitalized: whether forms also occur with a capital (Flowers).
     """
 
     name: str
@@ -188,12 +187,12 @@ class SuffixGroup:
     capitalized: bool = False
 
     def fits(self, stem: str) -> bool:
-        """Return whether the stem ends as this group's stems do: in one of their classes or written-out endings."""
+        """Return whether the stem has one of this group's ending classes or written-out endings."""
         written = [ending[1:] for ending in self.endings if is_written_out(ending)]
         return ANY in self.endings or ending_class(stem) in self.endings or stem.endswith(tuple(written))
 
     def altered(self, stem: str) -> str:
-        """Return the stem as it stands before a case or number ending that begins with a vowel."""
+        """Return the stem before a case or number ending that begins with a vowel."""
         for end, replacement in self.alternation.items():
             if stem.endswith(end):
                 return stem.removesuffix(end) + replacement
@@ -201,7 +200,7 @@ class SuffixGroup:
 
     @cached_property
     def tails(self) -> tuple[Reading, ...]:
-        """Everything that may follow a stem of this group, the bare stem's empty tail first."""
+        """All continuations of a stem of this group, beginning with the bare stem's empty one."""
         suffixes = [("", "singular", self.cases)]
         for number, blocks in self.numbers.items():
             for block in blocks:
@@ -213,14 +212,13 @@ class SuffixGroup:
         return tuple(dict.fromkeys([*plain, *emphasized]))
 
 
-# Old encodings of ৎ, which the normalization leaves as they are (উত্সব; a joiner may follow the hasanta). Only someone
-# who knows the word can tell them from conjuncts of ত (ত্র, ত্য): so they are forms of words with ৎ, and positions stay
-# right.
+# Old encodings of ৎ, which normalization does not change (উত্সব; a joiner may follow the hasanta). Only the word tells
+# them from conjuncts of ত (ত্র, ত্য), so they are forms of words with ৎ, and positions stay right.
 _KHANDA_TA = ("ত্", "ত্\u200d")
 
 
 def inflections(stem: str, group: SuffixGroup) -> Iterator[Reading]:
-    """Yield every reading of every form of `stem`; those with a hyphen later, old spellings of ৎ then, capitals last.
+    """Yield every reading of every form of `stem`: hyphenated ones later, then old spellings of ৎ, capitals last.
 
     Args:
         stem: normalized; its ending is not checked (`SuffixGroup.fits`).
@@ -236,7 +234,7 @@ def inflections(stem: str, group: SuffixGroup) -> Iterator[Reading]:
 
 
 def capitalize(form: str) -> str:
-    """Return the form with a capital at its beginning, and the rest as it is (unlike `str.capitalize`)."""
+    """Return the form with a capital first letter, otherwise unchanged (unlike `str.capitalize`)."""
     return form[:1].upper() + form[1:]
 
 
@@ -244,10 +242,10 @@ def _joined(stem: str, group: SuffixGroup) -> Iterator[Reading]:
     altered = group.altered(stem)
     for tail in group.tails:
         whole, ending = stem, tail.form
-        # The emphatic endings ই and ও are vowels that change nothing: রং, রংই.
+        # The emphatic endings ই and ও are vowels that change no letters: রং, রংই.
         if begins_with_vowel(ending.removesuffix(tail.emphatic)):
             whole, ending = altered, after_vowel(ending) if altered != stem and ends_in_vowel(altered) else ending
-        # Letters at the seam may combine (ে + া = ো), so that two normalized parts need not make a normalized whole.
+        # Letters at the seam may combine (ে + া = ো), so two normalized parts may make an unnormalized whole.
         yield tail._replace(form=unicodedata.normalize("NFKC", whole + ending))
 
 
@@ -258,7 +256,7 @@ def _hyphenated(stem: str, group: SuffixGroup) -> Iterator[Reading]:
 
 
 def check_examples(groups: Mapping[str, SuffixGroup]) -> list[str]:
-    """Run the examples of all groups; return one sentence per problem."""
+    """Check the examples of all groups; yield one sentence per problem."""
     problems: list[str] = []
     for group in groups.values():
         found = [problem for example in group.examples for problem in _check_example(example, group)]
@@ -283,12 +281,12 @@ def _check_example(example: Example, group: SuffixGroup) -> Iterator[str]:
 
 
 # --------------------
-# Reading suffix groups: which endings a class of words takes, as data (`resources/suffix_groups/<language>.yaml`).
+# Suffix groups as data (`resources/suffix_groups/<language>.yaml`).
 
 
 @dataclass(frozen=True, slots=True)
 class SuffixGroups:
-    """The suffix groups of a language, by name, and the file that they come from."""
+    """The suffix groups of a language, by name, and their file."""
 
     path: Path
     language: str
@@ -314,7 +312,7 @@ def load_suffix_groups(path: str | Path, normalization: str | None = None) -> Su
 
 
 def _read_group(name: str, entry: Entry, head: Entry) -> SuffixGroup:
-    """Read one group; `head` is the whole file, with what holds for all groups."""
+    """Read one group; `head` is the whole file, with options for all groups."""
     optional = ["description", "cases", "numbers", "emphatic", "alternation", "examples", "hyphenated", "capitalized"]
     entry.require(f"the suffix group `{name}`", required=["ending"], optional=optional)
     endings, known = entry.texts("ending"), [*ENDING_CLASSES, ANY]
@@ -348,7 +346,7 @@ def _read_cases(entry: Entry) -> dict[str, tuple[str, ...]]:
 
 
 def _read_numbers(numbers: Entry) -> dict[str, tuple[NumberBlock, ...]]:
-    """Read the endings by number; those of the singular are under `cases`."""
+    """Read the endings by number; singular ones are under `cases`."""
     numbers.require("`numbers`", required=[], optional=NUMBERS[1:])
     blocks: dict[str, tuple[NumberBlock, ...]] = {}
     for number in numbers:
@@ -365,32 +363,32 @@ def _read_example(name: str, entry: Entry) -> Example:
 
 
 # --------------------
-# Forms that have two readings, and the decisions about them (`ambiguous:` in `categories.yaml`).
+# Ambiguous forms, and the decisions about them (`ambiguous:` in `categories.yaml`).
 #
-# A form like মার is the genitive of মা, and could be one of another stimulus. Counting it for both, for one or for
-# none changes the measurement, so somebody has to decide, and the decision stands in the data with its reason. The
-# other reading may also be a word that is no stimulus (খুনে, murderous); such a form can be left out, with `none`.
+# A form like মার is the genitive of মা, but may also belong to another stimulus. Counting it for both, for one or for
+# none changes the measurement, so a person decides, and the data record the decision with its reason. The other reading
+# may also be a word that is not a stimulus (খুনে, murderous); such a form can be left out, with `none`.
 
 
 _SHOWN = 12
 
 
 Claimed = Mapping[str, Mapping[str, SurfaceForm]]
-"""Folded forms with the stimuli that claim each, as `claimants` finds them."""
+"""Folded forms with the stimuli that claim each, as from `claimants`."""
 
 
 def resolve(
     claimed: Claimed, heads: Sequence[Entry], places: Mapping[str, str], unused: Collection[str] = ()
 ) -> dict[str, tuple[str, ...]]:
-    """Decide who gets the hits of each form that several stimuli claim, and of each that a decision speaks of.
+    """Decide who gets the hits of each form that several stimuli claim, or that a decision names.
 
-    A decision about a form holds for the form with an emphatic ending as well.
+    A decision about a form also holds for the form with an emphatic ending.
 
     Args:
         claimed: the forms of all stimuli.
         heads: the content of each `categories.yaml`, with its list `ambiguous`.
         places: stimulus -> file and line, for messages.
-        unused: stimuli that the study does not measure. A form of theirs without decision belongs to the others.
+        unused: stimuli that the study does not measure. Without a decision, the others get their forms.
 
     Returns:
         Folded form -> the stimuli that get its hits.
@@ -445,13 +443,13 @@ def _read_decisions(heads: Sequence[Entry], claimed: Claimed, *, may_lack_forms:
 
 
 def read_neighbours(claimed: Claimed, heads: Sequence[Entry], *, may_lack_forms: bool = False) -> dict[str, Neighbours]:
-    """Read which neighbours show that a form is another word (`neighbours:` in `categories.yaml`), by folded form.
+    """Read which neighbors show that a form is another word (`neighbours:` in `categories.yaml`), by folded form.
 
-    An entry for a form holds for the form with an emphatic ending as well; entries for one form are joined. Forms that
-    no stimulus has are passed over if a study `may_lack_forms`, because it has replaced words.
+    An entry for a form also holds for the form with an emphatic ending; entries for one form are joined. Unknown forms
+    are skipped if a study `may_lack_forms`, because it has replaced words.
 
     Raises:
-        InputError: an entry without forms or without neighbours, a form or stimulus that nobody claims, or a neighbour
+        InputError: an entry without forms or without neighbors, a form or stimulus that nobody claims, or a neighbor
             that is not one word or one mark.
     """
     found: dict[str, Neighbours] = {}
@@ -485,7 +483,7 @@ def read_neighbours(claimed: Claimed, heads: Sequence[Entry], *, may_lack_forms:
 
 
 def without_emphatic(form: str, owners: Mapping[str, SurfaceForm]) -> str:
-    """Return the form without its emphatic ending, where all claimants read the same one."""
+    """Return the form without its emphatic ending, if all claimants read the same one."""
     endings = {fold(reading.emphatic) for reading in owners.values()}
     return form.removesuffix(endings.pop()) if len(endings) == 1 else form
 

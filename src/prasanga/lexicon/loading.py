@@ -1,7 +1,8 @@
-"""Loading a lexicon from word sets and categories, or from the layouts of Sadhu et al. (2024).
+"""Load a lexicon from word sets and categories, or from the layouts of Sadhu et al. (2024).
 
-Ours are `resources/stimuli/<language>/*.yaml`. Silent mistakes in a measurement are refused here: a word with two
-different entries, a group that does not fit the end of its word, a form that two stimuli claim without a decision.
+Our layout is `resources/stimuli/<language>/*.yaml`. Mistakes that would silently change a measurement are refused: a
+word with two different entries, a group that does not fit the end of its word, a form that two stimuli claim without a
+decision.
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class _LexiconReader:
-    """The words and sets that have been read, and the groups and normalization that they are read by.
+    """The words and sets read so far, and the groups and normalization for reading them.
 
-    `unused` are words and sets that the study does not measure: those of its own with the same names replace them.
+    `unused` are words and sets that the study does not measure; the study's own of the same name replace them.
     """
 
     groups: SuffixGroups
@@ -70,7 +71,7 @@ class _LexiconReader:
     warnings: list[str] = field(default_factory=list)
 
     def read(self, path: Path) -> Entry:
-        """Read a file of words in the language of the groups."""
+        """Read a file of words in the groups' language."""
         return read_yaml(path, self.groups.language, self.normalization)
 
     def read_head(self, folder: Path) -> Entry:
@@ -86,7 +87,7 @@ class _LexiconReader:
         return head
 
     def add(self, content: Entry) -> None:
-        """Add a word set with its words; note words that another set of the study has with another entry."""
+        """Add a word set with its words; note words whose entry in another set of the study differs."""
         optional = ["gloss", "class", "searched", "as_published"]
         content.require("a word set", required=["set", "words"], optional=optional)
         name = content.text("set")
@@ -113,7 +114,7 @@ class _LexiconReader:
         self.sets[name] = WordSet(name, gloss, tuple(names), searched, str(content.path), clusters, published)
 
     def _read_word(self, entry: Entry, word_class: str) -> Stimulus:
-        """Read a word of a set of that class; its name is enough for a word that has been read."""
+        """Read a word of a set of that class; for a word that is already known, its name is enough."""
         optional = ["gloss", "group", "groups", "variants", "forms", "class", "cluster"]
         entry.require("a word", required=["stimulus"], optional=optional)
         name = entry.text("stimulus")
@@ -124,8 +125,8 @@ class _LexiconReader:
             fitting = ", ".join(group.name for group in self.groups.groups.values() if group.fits(name))
             problem = "both `group` and `groups`" if named else "no `group`"
             self.ungrouped.append(
-                f"{entry.place}: the stimulus {name} has {problem}. Write `{{stimulus: {name}, group: name}}`; those of"
-                f" {self.groups.path} for its ending: {fitting or 'none'}."
+                f"{entry.place}: the stimulus {name} has {problem}. Write `{{stimulus: {name}, group: name}}`; groups"
+                f" of {self.groups.path} for its ending: {fitting or 'none'}."
             )
         return Stimulus(
             name=name,
@@ -138,9 +139,9 @@ class _LexiconReader:
         )
 
     def add_tests(self, path: Path) -> Iterator[Category]:
-        """Add the word sets of another program's file and yield its categories; new words have no form but themselves.
+        """Add the word sets of another program's file and yield its categories; new words are not inflected.
 
-        A set of a test is called after both, as in `weat1.Flowers`, because tests share names of sets.
+        A set of a test is named after both, as in `weat1.Flowers`, because tests share names of sets.
         """
         language, new = self.groups.language, dict[str, Stimulus]()
         names = {variant: word.name for word in self.words.values() for variant in word.variants}
@@ -150,7 +151,7 @@ class _LexiconReader:
                 key = f"{name}.{each.name}" if name else each.name
                 if (other := self.sets.setdefault(key, each)) is not each:
                     raise InputError(
-                        f"{path}: the word set `{key}` is in {other.path} too. Rename one of them, or take one file out"
+                        f"{path}: the word set `{key}` is also in {other.path}. Rename one, or take one file out"
                         " of `lexicon.stimuli`."
                     )
                 for word in each.stimuli:
@@ -160,12 +161,12 @@ class _LexiconReader:
                 yield name_test(name, sets)
         if bare := [word for word in new if word not in self.words]:
             self.warnings.append(
-                f"{path}: {len(bare)} word(s) have no endings in texts ({bare[0]}, ...). Word sets in YAML have them."
+                f"{path}: {len(bare)} word(s) are not inflected ({bare[0]}, ...). Word sets in YAML are."
             )
         self.words.update({word: new[word] for word in bare})
 
     def require_no_clash(self) -> None:
-        """Refuse words that have several entries, all of them in one message."""
+        """Refuse words with several entries, all in one message."""
         if self.clashes:
             lines = []
             for both in self.clashes:
@@ -190,10 +191,10 @@ def load_word_sets(
     """Read folders of word sets with their `categories.yaml`, and inflect their words.
 
     Args:
-        folders: the word sets; a later one adds to those before, and only the first must have a `categories.yaml`. Or
-            files of other programs, and folders of them.
-        suffix_groups: the groups that they name; None if all are of other programs.
-        normalization: see `load_lexicon`, which has the errors as well.
+        folders: the word sets; later folders add to earlier ones, and only the first needs a `categories.yaml`. Or
+            other programs' files, and folders of them.
+        suffix_groups: the groups that they name; None if all are other programs'.
+        normalization: see `load_lexicon`, also for errors.
         categories: of the study's config, with words of their own.
         used: see `load_lexicon`.
     """
@@ -225,7 +226,7 @@ def load_word_sets(
     reader.require_no_clash()
     sets = {**shipped, **reader.sets}
     searched = dict.fromkeys(name for found in sets.values() if found.searched for name in found.stimuli)
-    # What is looked for comes first, in an order that sets for templates do not change.
+    # Words that are searched for come first, in an order that sets for templates do not change.
     words = {name: reader.words[name] for name in (*searched, *(name for name in reader.words if name not in searched))}
     _check_words(words.values(), searched.keys() - reader.unused, groups, reader.ungrouped)
     defined: dict[str, tuple[Entry, Mapping[str, WordSet]]] = {}
@@ -253,7 +254,7 @@ def load_word_sets(
 
 
 def _name_sets(category: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of the sets of a category that are not defined within it."""
+    """Yield the names of a category's sets that are not defined within it."""
     for key in ("targets", "attributes"):
         given = category.get(key) or ()
         if isinstance(given, Mapping):
@@ -263,7 +264,7 @@ def _name_sets(category: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _read_own(categories: Mapping[str, Any], reader: _LexiconReader) -> Entry:
-    """Read the categories that a config defines itself; their words and sets are added to the reader's.
+    """Read the categories that a config defines itself; add their words and sets to the reader's.
 
     Returns:
         The categories in the layout of a `categories.yaml`.
@@ -286,7 +287,7 @@ def _read_own(categories: Mapping[str, Any], reader: _LexiconReader) -> Entry:
 
 
 def _read_own_set(name: str, given: Any, category: Entry, reader: _LexiconReader) -> Entry | None:
-    """Return a word set of which a config has the words, or the file; None for one of the lexicon's."""
+    """Return a word set from the words or the file in a config; None for a set of the lexicon."""
     if given is None:
         return None
     if isinstance(given, str):
@@ -314,9 +315,9 @@ def _read_irregular(stimulus: str, entry: Entry) -> SurfaceForm:
 
 
 def _merge(first: Stimulus, second: Stimulus) -> Stimulus | None:
-    """Return a word of several sets as one stimulus; None if group, variants or forms are not the same.
+    """Return a word of several sets as one stimulus; None if group, variants or forms differ.
 
-    So must its class of word be where both say one; a set without templates need not repeat it.
+    Its class must be the same where both give one; a set without templates need not repeat it.
     """
     one, other = ((word.groups, word.variants, [form.form for form in word.irregular]) for word in (first, second))
     if one != other or len({first.word_class, second.word_class} - {""}) > 1:
@@ -327,9 +328,9 @@ def _merge(first: Stimulus, second: Stimulus) -> Stimulus | None:
 def _check_words(
     words: Collection[Stimulus], searched: Collection[str], groups: SuffixGroups, problems: list[str]
 ) -> None:
-    """Refuse groups that do not exist or do not fit the end of a word, and spellings that two stimuli share.
+    """Refuse groups that are missing or do not fit the end of a word, and spellings that two stimuli share.
 
-    Only words that are looked for share spellings: elsewhere variants do not matter. `problems` are those found before.
+    Only words that are searched for share spellings: otherwise variants do not matter. `problems` are earlier ones.
     """
     owners: dict[str, Stimulus] = {}
     for word in words:
@@ -353,7 +354,7 @@ def _check_words(
                     " stimulus, or take the spelling from one of them."
                 )
         if len(set(spellings)) < len(spellings):
-            problems.append(f"{who} has a variant that is there twice, or its name (after normalization). Delete it.")
+            problems.append(f"{who} repeats a variant, or has its name as one (after normalization). Delete it.")
     if len(problems) > _SHOWN:
         problems[_SHOWN:] = [f"... and {len(problems) - _SHOWN} more like these."]
     if problems:
@@ -401,7 +402,7 @@ def _read_pair(name: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -
 
 
 def _check_units(place: str, key: str, pair: Sequence[WordSet], matched: bool) -> None:
-    """Refuse matched sets that are no pairs or whose clusters split pairs, and clusters of both sets."""
+    """Refuse matched sets that are not pairs or whose clusters split pairs, and clusters that both sets share."""
     first, second = pair
     one, other = first.clusters, second.clusters
     if matched and len(first.stimuli) != len(second.stimuli):
@@ -455,7 +456,7 @@ def _read_side(what: str, key: str, item: object, entry: Entry, sets: Mapping[st
 
 
 # --------------------
-# Loading a lexicon, whatever layout its files have: ours, or one of those of Sadhu et al. (2024).
+# Load a lexicon in any layout: ours, or one of Sadhu et al. (2024).
 
 
 _GROUPED = re.compile(r"([^,\n]+),(\s*\d[\d\s/]*)")
@@ -477,7 +478,7 @@ _TOGETHER = (
     (_GROUPED_WORDS, _SUFFIX_CATEGORIES),
     (_SUFFIX_LISTS, _NOTHING),
 )
-"""What stimuli and suffix groups may be."""
+"""The combinations of stimuli and suffix groups."""
 
 
 def load_lexicon(
@@ -490,29 +491,29 @@ def load_lexicon(
 ) -> Lexicon:
     """Read word sets and suffix groups and make the surface forms of every stimulus.
 
-    The layout is recognized by the files' content. All words are normalized as the corpus of their language is.
+    The layout is recognized by the files' content. All words are normalized like the corpus of their language.
 
     Args:
         stimuli: a folder of our word sets with `categories.yaml`; or, of the paper's files, the folder with
-            `ceat*.jsonl` (or one of them), `weatWordsWithSuffix.jsonl`, or `allWeatWords.txt`; or a file, or a folder,
-            of word sets of WEFE, SEAT, bias-bench or WEATHub (docs/lexicon.md), whose words have no endings. Of several
-            folders the later ones add words and categories.
-        suffix_groups: our YAML for our word sets, or to name the language of other programs' sets (by default the one
-            of bn, hi and en that has their script); `weatWordsWithSuffix.jsonl` for `ceat*.jsonl` (without it only bare
-            words are found, which is a warning); `suffixCategories.jsonl` for `allWeatWords.txt`; nothing for
-            `weatWordsWithSuffix.jsonl`, which has its suffixes.
+            `ceat*.jsonl` (or one of them), `weatWordsWithSuffix.jsonl`, or `allWeatWords.txt`; or a file or folder of
+            word sets of WEFE, SEAT, bias-bench or WEATHub (docs/lexicon.md), whose words are not inflected. Later
+            folders add words and categories.
+        suffix_groups: our YAML for our word sets, or for the language of other programs' sets (by default the one of
+            bn, hi and en with their script); `weatWordsWithSuffix.jsonl` for `ceat*.jsonl` (without it only bare words
+            are found, with a warning); `suffixCategories.jsonl` for `allWeatWords.txt`; None for
+            `weatWordsWithSuffix.jsonl`, which includes its suffixes.
         normalization: the name of the corpus's normalization (`prasanga.text.normalizer`); by default the language's
             own (`prasanga.lexicon.model`: bangla, nukta for Hindi, nfkc for English).
         categories: more categories by name, with words or files, as a study's config defines them.
-        used: the categories of the folders that a study measures; words that only others have give way to those of
-            later folders and of `categories`, and sets to those of `categories`. None for all.
+        used: the folders' categories that a study measures; None for all. Words that only others have give way to
+            words of later folders and of `categories`, and sets to sets of `categories`.
 
     Raises:
         InputError: a missing or broken file; files that do not belong together; an unknown key, suffix group, word set,
-            number, case or ending class; a word set that is empty or lists a word twice; a word with different entries
-            in two sets; matched sets that are no pairs, or clusters that split them; a group on a stem of another
-            ending class; in our layout, a form that two stimuli claim and that is not listed under `ambiguous:`, or
-            one that is listed there and not ambiguous; an unknown normalization.
+            number, case or ending class; a word set that is empty or repeats a word; a word with different entries in
+            two sets; matched sets that are not pairs, or clusters that split them; a group on a stem of another ending
+            class; in our layout, a form that two stimuli claim and that is not listed under `ambiguous:`, or one that
+            is listed there and not ambiguous; an unknown normalization.
     """
     groups = None if suffix_groups is None else Path(suffix_groups)
     folders = [Path(path) for path in ([stimuli] if isinstance(stimuli, str | Path) else stimuli)]
@@ -535,11 +536,10 @@ def load_lexicon(
 
 
 def lexicon_of(words: Mapping[str, Any]) -> Lexicon:
-    """Load the lexicon of a study from its `stimuli`, `suffix_groups`, `normalization`, and categories if it has some.
+    """Load a study's lexicon from its `stimuli`, `suffix_groups`, `normalization`, and optional categories.
 
-    `own` are the categories that it defines, `used` the names of others that it measures.
-
-    Raises `InputError` as `load_lexicon`.
+    `own` are the categories that it defines, `used` the names of others that it measures. Raises InputError as
+    `load_lexicon`.
     """
     given = words["stimuli"], words["suffix_groups"]
     options: dict[str, Any] = {"categories": words.get("own"), "used": words.get("used")}
@@ -571,26 +571,26 @@ def _find_kind(path: Path) -> str:
 
 
 def _list_files(path: Path, *endings: str) -> list[Path]:
-    """Return the files with word sets in a folder, or the file itself."""
+    """Return a folder's files with word sets, or the file itself."""
     return sorted(each for end in endings for each in path.glob(end)) if path.is_dir() else [path]
 
 
 # --------------------
 # The word lists of Sadhu et al. (2024) in their own layouts, for comparison with the paper.
 #
-# The files are JSON or plain text whatever their ending says. They give no number or case, hold spaces at the ends of
-# suffixes, words listed twice, and words that are another word's suffixed form; all this is read as the paper's code
-# reads it.
+# The files are JSON or plain text whatever their ending. They lack number and case, and have spaces at the ends of
+# suffixes, repeated words, and words that are another word's suffixed form; all this is read like in the paper's code.
 #
 # - `weatWordsWithSuffix.jsonl`: {word: [suffix, ...]}; a word's forms are the word and word + suffix.
 # - `allWeatWords.txt`: lines `word, 12/13`, with `suffixCategories.jsonl`: {"12": [suffix, ...]}.
 # - `ceat1.jsonl` ... are C1, ...: {"targ1": {"category": name, "examples": [word, ...]}, "targ2", "attr1", "attr2"},
-#   with the suffixes of `weatWordsWithSuffix.jsonl`. A word's class, by which SEAT finds its sentences, is the first
+#   with the suffixes of `weatWordsWithSuffix.jsonl`. A word's class, which selects its SEAT sentences, is its first
+#   set.
 #   set it is in.
 
 
 def _load_authors_words(kind: str, path: Path, suffixes_of: Path | None, spelled: Callable[[str], str]) -> Lexicon:
-    """Read word lists of a kind; `suffixes_of` has their suffixes, if they do not have them themselves."""
+    """Read word lists of a kind; `suffixes_of` has their suffixes if they lack them."""
     warnings: list[str] = []
     suffixes: dict[str, list[tuple[str, str]]] = {}  # by word, each with its group
     if kind == _GROUPED_WORDS and suffixes_of:
@@ -630,7 +630,7 @@ def _load_authors_words(kind: str, path: Path, suffixes_of: Path | None, spelled
 
 
 def _read_grouped_words(path: Path, suffix_categories: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield each word with each of its groups and their suffixes."""
+    """Yield each word with each of its groups and the group's suffixes."""
     groups = _read_text_lists(suffix_categories)
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         match = _GROUPED.fullmatch(line)

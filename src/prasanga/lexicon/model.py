@@ -1,6 +1,6 @@
-"""What a lexicon holds, in one spelling: stimuli, their surface forms, and the categories that use them.
+"""Define the lexicon (stimuli, their surface forms, the categories that use them), and read other programs' word sets.
 
-The stage writes it as a table of forms and as categories, which later stages read.
+The stage writes a lexicon as a table of forms and as categories, which later stages read.
 """
 
 from __future__ import annotations
@@ -24,38 +24,37 @@ from prasanga.schema import TABLES
 from prasanga.text import fold, normalizer
 
 # --------------------
-# One spelling for one word: word lists are normalized as the corpus of their language is.
+# Spelling: word lists are normalized like the corpus of their language.
 #
-# A word that the list writes with a nukta and the corpus without (ज़िंदगी, जिंदगी) would never be found. So the
-# forms of a lexicon are in the same normalization as the text that they are looked for in, and that depends on the
-# language.
+# A word that the list writes with a nukta and the corpus without (ज़िंदगी, जिंदगी) would never be found. So a lexicon's
+# forms have the same normalization as the text that is searched for them, which depends on the language.
 
 
-#: What a corpus of the language goes through unless the config says otherwise (`normalization` there).
+#: The normalization of a language's corpus unless the config says otherwise (`normalization` there).
 DEFAULT_NORMALIZATIONS = {"bn": "bangla", "hi": "nukta", "en": "nfkc"}
 _OF_OTHER_LANGUAGES = "nfkc"
 
 
 def spelling_of(language: str, normalization: str | None = None) -> Callable[[str], str]:
-    """Return the function that gives a text of word lists the spelling that it has in the corpus.
+    """Return the function that normalizes texts of word lists like the corpus.
 
     Args:
-        language: bn, hi, en; another language's texts are brought into NFKC.
-        normalization: the name of another normalization than the language's own (`prasanga.text.normalizer`).
+        language: bn, hi, en; texts in other languages are brought into NFKC.
+        normalization: the name of a normalization that replaces the language's own (`prasanga.text.normalizer`).
 
     Raises:
-        InputError: for an unknown normalization.
+        InputError: an unknown normalization.
     """
     name = normalization or DEFAULT_NORMALIZATIONS.get(language, _OF_OTHER_LANGUAGES)
     return normalizer(name).one
 
 
 def read_yaml(path: Path, language: str | None = None, normalization: str | None = None) -> Entry:
-    """Read a YAML file of words, texts spelled as in the corpus.
+    """Read a YAML file of words, with texts spelled as in the corpus.
 
     Args:
-        path: the file, which holds one mapping.
-        language: of its words; by default what the file says under `language`.
+        path: the file, which is one mapping.
+        language: of its words; by default the file's `language`.
         normalization: the corpus's, if not the language's own.
 
     Raises:
@@ -65,15 +64,15 @@ def read_yaml(path: Path, language: str | None = None, normalization: str | None
 
 
 AUTHORS_LANGUAGE = "bn"
-"""Of the files of Sadhu et al. (2024)."""
+"""The language of the files of Sadhu et al. (2024)."""
 SIDES = ("targ1", "targ2", "attr1", "attr2")
-"""The keys of a category there."""
+"""The keys of a category in those files."""
 
 
 def read_authors_side(
     path: Path, content: Mapping[str, Any], side: str, keys: Sequence[str], spelled: Callable[[str], str]
 ) -> tuple[str, str, tuple[str, ...]]:
-    """Return the name of a set, the first of `keys` that its entry has, and the texts under it, spelled.
+    """Return the name of a set, the first of `keys` in its entry, and its texts there, spelled.
 
     Raises:
         InputError: the entry lacks a name or texts.
@@ -98,7 +97,7 @@ def read_authors_side(
 #
 # - WEFE: {"flowers": [word, ...], ...}, and a query as a dict ("target_sets", "attribute_sets", their names)
 # - SEAT, bias-bench: {"targ1": {"category": name, "examples": [word, ...]}, "targ2", "attr1", "attr2"}
-# - WEATHub: a row per language and test, with columns "targ1.category", "targ1.examples" and so on
+# - WEATHub: one row per language and test, with columns "targ1.category", "targ1.examples" and so on
 # - others with the same four sets, as lists or mappings: "target_1", "X", "first_attribute"
 
 _LETTERS = dict(zip("xyab", SIDES, strict=True))
@@ -115,7 +114,7 @@ def read_records(path: Path) -> list[dict[str, Any]]:
 
 
 def find_languages(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the languages that rows name; else that of bn, hi and en in whose script the words are, or ""."""
+    """Return the languages that rows name; otherwise the one of bn, hi and en with the words' script, or ""."""
     text = " ".join(word for record in records for word in _list_words(record))
     scripts = {"bn": r"\p{Bengali}", "hi": r"\p{Devanagari}", "en": r"\p{Latin}"}
     written = [language for language, letters in scripts.items() if regex.search(letters, text)]
@@ -132,10 +131,10 @@ def _list_words(value: Any) -> Iterator[str]:
 
 
 def read_tests(path: Path, language: str, spelled: Callable[[str], str]) -> Iterator[tuple[str, list[WordSet]]]:
-    """Yield the tests of a file of word sets by name, with the four sets of each; "" for sets that belong to no test.
+    """Yield the tests in a file of word sets by name, with the four sets of each; "" for sets that belong to no test.
 
     Raises:
-        InputError: it has other things than word sets, such as sentences, or words in other languages.
+        InputError: the file is not word sets (sentences, for example), or has words in other languages.
     """
     spoken = find_languages(records := read_records(path))
     if not language or (language not in spoken and (len(spoken) > 1 or language in DEFAULT_NORMALIZATIONS)):
@@ -151,7 +150,7 @@ def read_tests(path: Path, language: str, spelled: Callable[[str], str]) -> Iter
         name = str(record.get("weat") or record.get("query_name") or path.stem) if sides else ""
         for key, value in record.items() if not sides else ():
             if not isinstance(value, list) or (value and all(isinstance(each, list) for each in value)):
-                continue  # lists of pairs are not for tests: they serve to remove bias
+                continue  # lists of pairs are for debiasing, not for tests
             if not value or not all(isinstance(word, str) and word.strip() for word in value):
                 raise InputError(f"{path}: `{key}` is {value!r:.80}. Write a list of words, or take the key out.")
             sides[key] = {"category": key, "examples": value}
@@ -174,7 +173,7 @@ def read_tests(path: Path, language: str, spelled: Callable[[str], str]) -> Iter
 
 
 def name_test(name: str, sets: Sequence[WordSet]) -> Category:
-    """Return the category of the sets X, Y, A and B, with a title made of their names."""
+    """Return the category of the sets X, Y, A and B, with a title from their names."""
     x, y, a, b = sets
     return Category(name, f"{x.gloss} and {y.gloss}, {a.gloss} and {b.gloss}".capitalize(), (x, y), (a, b))
 
@@ -190,7 +189,7 @@ def warn_of_repeats(sets: Iterable[WordSet]) -> list[str]:
 
 
 def _find_sides(path: Path, record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the sets of a test by their places (`SIDES`), each with its name and words; {} if it is none."""
+    """Return the sets of a test by side (`SIDES`), each with its name and words; {} if this is not a test."""
     for kind in ("target", "attribute"):  # a query of WEFE
         sets = record.get(f"{kind}_sets") or ()
         names = record.get(f"{kind}_sets_names") or [f"{kind}_{n + 1}" for n in range(len(sets))]
@@ -214,14 +213,14 @@ def _find_sides(path: Path, record: Mapping[str, Any]) -> dict[str, dict[str, An
 
 
 # --------------------
-# What a lexicon holds: stimuli, their surface forms, and the categories that use them.
+# The lexicon: stimuli, their surface forms, and the categories that use them.
 #
-# A stimulus is a word; whether it is a target or an attribute is said by the category. A surface form is one
-# spelling under which a stimulus stands in running text. All strings are normalized (`prasanga.lexicon.model`).
+# A stimulus is a word; a category makes it a target or an attribute. A surface form is a spelling of a stimulus in
+# running text. All strings are normalized (`spelling_of`).
 
 
 NUMBERS = ("singular", "definite", "plural", "partitive")
-# The nominative is Hindi's direct case; its oblique stands before postpositions (लड़के को), which are words of their own.
+# The nominative is Hindi's direct case; its oblique precedes postpositions (लड़के को), which are separate words.
 MATCHED = ("targets", "attributes", "both")
 CASES = ("nominative", "genitive", "objective", "locative", "instrumental", "oblique", "vocative")
 
@@ -232,11 +231,11 @@ class Stimulus:
 
     Attributes:
         name: its spelling, which is also its name in every table.
-        gloss: an English translation ("" where the source gives none).
+        gloss: an English translation ("" if the source lacks one).
         groups: the suffix groups that license its forms.
         variants: other spellings of the same word.
-        word_class: which templates it is put into (person_name, adjective; `prasanga.lexicon.templates`), "" for none.
-        place: file and line where it is written, with its class if any place says one; "" where the layout has none.
+        word_class: the class that selects its templates (person_name, adjective; `prasanga.lexicon.templates`), or "".
+        place: its file and line, preferably one that gives its class; "" if the layout lacks them.
         irregular: forms that its word set lists.
     """
 
@@ -251,14 +250,14 @@ class Stimulus:
 
 @dataclass(frozen=True, slots=True)
 class SurfaceForm:
-    """One spelling of a stimulus in running text, and how it is read.
+    """A spelling of a stimulus in running text, and its reading.
 
     Attributes:
         form: the spelling; one or several words.
-        stimulus: whose form it is.
-        group: the suffix group that licenses it; "irregular" for a listed form, "" where the source has no groups.
-        number: one of `NUMBERS`, or "" where the source does not say.
-        case: one of `CASES`, or "" where the source does not say.
+        stimulus: its stimulus.
+        group: the suffix group that licenses it; "irregular" for a listed form, "" if the source lacks groups.
+        number: one of `NUMBERS`, or "" if unknown.
+        case: one of `CASES`, or "" if unknown.
         emphatic: the emphatic ending (ই, ও) or "".
         hyphenated: whether the ending follows a hyphen (মা-কে). Such forms are found in text but never produced.
     """
@@ -274,16 +273,16 @@ class SurfaceForm:
 
 @dataclass(frozen=True, slots=True)
 class WordSet:
-    """A named list of stimuli; a word that the source lists twice stands here twice.
+    """A named list of stimuli; a word that the source lists twice is in it twice.
 
     Attributes:
         name: its name in the categories.
-        gloss: what it holds, in English.
+        gloss: its meaning, in English.
         stimuli: their names.
-        searched: whether its words are looked for in texts; false for words that stand in templates only.
-        path: its file; "" of a set that is joined of others.
-        clusters: for stimuli that count as one unit with others of the set, the name of their cluster.
-        as_published: whether the words are those that a paper describes, for comparison with its numbers only.
+        searched: whether texts are searched for its words; false if they are only for templates.
+        path: its file; "" for a set joined from others.
+        clusters: by stimulus, the name of the cluster that counts as one unit.
+        as_published: whether the words are a paper's, only for comparison with its numbers.
     """
 
     name: str
@@ -299,7 +298,7 @@ class WordSet:
 class Category:
     """An association test: two target sets and two attribute sets.
 
-    `matched` names the sides whose sets are pairs, the words at the same places of both: one of `MATCHED`, or "".
+    `matched` names the sides whose sets are pairs, matched by position: one of `MATCHED`, or "".
     A `sanity_check` is an association that nobody disputes.
     """
 
@@ -312,11 +311,11 @@ class Category:
 
 
 class Neighbours(NamedTuple):
-    """Words and marks that tell that a form beside them is another word.
+    """Neighboring words and marks that show that a form is another word.
 
     Attributes:
-        not_after: what the form does not stand directly after, each folded.
-        not_before: what it does not stand directly before.
+        not_after: words and marks that never directly precede the form, folded.
+        not_before: words and marks that never directly follow it.
     """
 
     not_after: frozenset[str] = frozenset()
@@ -325,22 +324,21 @@ class Neighbours(NamedTuple):
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The words of a study and every spelling under which they are found.
+    """The words of a study and all spellings under which they are found.
 
     Attributes:
         language: bn, hi, en.
-        stimuli: in the order of the word sets; after those that are looked for, those that stand in templates only.
+        stimuli: in the order of the word sets: first those that are searched for, then those only for templates.
         categories: by name.
-        forms: what is looked for, one per stimulus and spelling, with the first reading that gives it (a thing's
-            nominative is also its objective: it stands here as nominative). A stimulus that stands in templates only
-            has none.
-        warnings: what the reader of the files should know, a sentence each.
-        readings: every reading that can be produced, also those whose spelling has an earlier one, and those of
-            stimuli that stand in templates only; empty means `forms`.
-        resolutions: folded form -> the stimuli that get its hits, for forms that several stimuli claim. A form that is
-            not named here belongs to all its claimants.
-        normalization: the name of the normalization that the words went through; None is the language's own.
-        neighbours: folded form -> what beside it tells that it is another word, for the forms of which that is known.
+        forms: the spellings that are searched for, one per stimulus and spelling, with its first reading (a thing's
+            nominative is also its objective: here it is the nominative). A stimulus only for templates has none.
+        warnings: remarks for the user, a sentence each.
+        readings: every reading that can be produced, including later readings of a spelling and those of stimuli only
+            for templates; empty means `forms`.
+        resolutions: folded form -> the stimuli that get its hits, for forms that several stimuli claim. Other forms
+            belong to all their claimants.
+        normalization: the name of the words' normalization; None is the language's own.
+        neighbours: folded form -> neighbors that show that it is another word, where they are known.
     """
 
     language: str
@@ -354,7 +352,7 @@ class Lexicon:
     neighbours: Mapping[str, Neighbours] = field(default_factory=dict)
 
     def claims(self) -> dict[str, tuple[str, ...]]:
-        """Map each folded form (`prasanga.text.fold`: without ZWNJ) to the stimuli that get a hit for it.
+        """Map each folded form (`prasanga.text.fold`: without ZWNJ) to the stimuli that get its hits.
 
         A form whose resolution is `none` is absent.
         """
@@ -365,15 +363,15 @@ class Lexicon:
     def inflect(self, stimulus: str, *, number: str = "singular", case: str = "nominative", emphatic: str = "") -> str:
         """Return the first form that the stimulus's suffix groups license for a number, a case and an emphatic ending.
 
-        Forms of the stimulus's own name come before those of its variants, a group's endings in the order of its file;
-        endings after a hyphen are never returned.
+        Forms of the stimulus's own name precede forms of its variants; a group's endings are in file order. Endings
+        after a hyphen are never returned.
 
         Raises:
-            InputError: if there is none; the message lists what exists.
+            InputError: it does not exist; the message lists the existing ones.
         """
         found = self._inflections.get((stimulus, number, case, emphatic))
         if found is None:
-            # A user may write the stimulus as the word list does (ख़ुशी), not as it is named after normalization (खुशी).
+            # A user may write the stimulus as the word list does (ख़ुशी), not by its normalized name (खुशी).
             normalized = spelling_of(self.language, self.normalization)(stimulus)
             found = self._inflections.get((normalized, number, case, emphatic))
         if found is None:
@@ -408,7 +406,7 @@ def claimants(forms: Iterable[SurfaceForm]) -> dict[str, dict[str, SurfaceForm]]
 
 
 def first_readings(readings: Iterable[SurfaceForm]) -> tuple[SurfaceForm, ...]:
-    """Keep one reading per stimulus and spelling: the first."""
+    """Keep the first reading per stimulus and spelling."""
     first: dict[tuple[str, str], SurfaceForm] = {}
     for reading in readings:
         first.setdefault((reading.stimulus, reading.form), reading)
@@ -416,7 +414,7 @@ def first_readings(readings: Iterable[SurfaceForm]) -> tuple[SurfaceForm, ...]:
 
 
 # --------------------
-# What later stages read of a lexicon: the stimuli of the categories in `categories.json`.
+# The categories for later stages: the stimuli in `categories.json`.
 
 
 GLOSSES = "glosses"
@@ -425,15 +423,15 @@ GLOSSES = "glosses"
 def stimuli_of(
     categories: Mapping[str, Any], names: Iterable[str] | None = None, *, key: str = "categories"
 ) -> list[str]:
-    """Return the stimuli of some categories, each once, in the order of first mention.
+    """Return the stimuli of some categories, each once, by first mention.
 
     Args:
         categories: in the layout of `prasanga.lexicon.categories_of`.
-        names: the categories wanted; all by default.
-        key: where the config names them, for the message.
+        names: the categories; all by default.
+        key: the config key that names them, for the message.
 
     Raises:
-        InputError: a category that the lexicon does not have.
+        InputError: the lexicon lacks a category.
     """
     known = [name for name in categories if name != GLOSSES]
     stimuli: dict[str, None] = {}
@@ -451,13 +449,13 @@ def stimuli_of(
 def chosen_categories(
     categories: Mapping[str, Any], names: Iterable[str], *, key: str = "categories"
 ) -> dict[str, Any]:
-    """Return some categories, with nothing of them but what a statistic depends on.
+    """Return some categories, reduced to the values that statistics depend on.
 
-    That is their title, the names of their sets, their stimuli, which of these are pairs or clusters, and whether they
-    are a paper's. `key` says where the config names them, for a message.
+    These are title, names of sets, stimuli, pairs, clusters, and whether they are a paper's. `key` is the config key
+    that names the categories, for a message.
 
     Raises:
-        InputError: a category that the lexicon does not have.
+        InputError: the lexicon lacks a category.
     """
     names = list(names)
     stimuli_of(categories, names, key=key)
@@ -481,22 +479,22 @@ def require_measurable(
     in_texts: bool = False,
     preset: str = "paper",
 ) -> None:
-    """Refuse categories that have no effect size, whatever is found in texts.
+    """Refuse categories whose effect size is undefined, whatever the texts contain.
 
     A standard deviation over the target words needs two of each set. A word among targets and attributes is nearest to
-    itself in every model. A word set that says `searched: false` has templates only, and one that says `as_published:
-    true` is for the preset paper.
+    itself in every model. A word set with `searched: false` is only for templates, and one with `as_published: true`
+    only for the preset paper.
 
     Args:
         categories: in the layout of `prasanga.lexicon.categories_of`.
-        names: those that the config names under `key`; the lexicon has them.
-        key: where the config names them, for the message.
-        files: for each category the files of its sets, as far as they are known.
+        names: the categories under `key`, which the lexicon has.
+        key: the config key that names them, for the message.
+        files: for each category the files of its sets, if known.
         in_texts: whether they are measured in running text.
         preset: of the study.
 
     Raises:
-        InputError: with category, set, file and words, a line for each problem.
+        InputError: a line per problem, with category, set, file and words.
     """
     problems = []
     for name in names:
@@ -529,15 +527,15 @@ def require_measurable(
 
 
 def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -> None:
-    """Refuse word lists, or templates, that are for another language (`found`) than the config names (`wanted`).
+    """Refuse word lists or templates in another language (`found`) than the config's (`wanted`).
 
     Args:
         found: their language.
         wanted: `language` of the config.
-        key: `lexicon.stimuli` or `seat.templates`, where the config names them.
+        key: their config key, `lexicon.stimuli` or `seat.templates`.
 
     Raises:
-        InputError: with both languages and what to write.
+        InputError: the languages differ.
     """
     ours = {
         "lexicon.stimuli": f"stimuli: resources/stimuli/{wanted}, suffix_groups: resources/suffix_groups/{wanted}.yaml",
@@ -551,7 +549,7 @@ def require_language(found: str, wanted: str, *, key: str = "lexicon.stimuli") -
 
 
 # --------------------
-# The lexicon as the stage writes it: a table of surface forms, and the categories as plain values for JSON.
+# The lexicon as the stage writes it: a table of surface forms, and the categories as JSON values.
 
 
 SCHEMA = TABLES["forms"].arrow(nullable=())
@@ -560,8 +558,8 @@ SCHEMA = TABLES["forms"].arrow(nullable=())
 def forms_table(lexicon: Lexicon) -> pa.Table:
     """Return one row per stimulus and form (`SCHEMA`), in the lexicon's order.
 
-    `counted` is false where the form is ambiguous and its hits go to another stimulus, or to none; `not_after` and
-    `not_before` are words and marks, a blank between them.
+    `counted` is false if the form is ambiguous and its hits go to another stimulus or to none; `not_after` and
+    `not_before` are words and marks, separated by blanks.
     """
     claims = lexicon.claims()
     columns: dict[str, list[Any]] = {
@@ -579,9 +577,9 @@ def categories_of(lexicon: Lexicon) -> dict[str, Any]:
     """Return the categories by name, and under "glosses" the English gloss of every stimulus.
 
     A category is {"title": ..., "targets": [set, set], "attributes": [set, set]}, a set {"name": ..., "gloss": ...,
-    "stimuli": [...]}. Where there is something to say, a category also has "matched" ("targets", "attributes" or
-    "both") and "sanity_check": True, and a set has "clusters" ({stimulus: name}), "searched": False where its words are
-    in templates only, and "as_published": True where they are a paper's.
+    "stimuli": [...]}. Optional keys: for a category "matched" ("targets", "attributes" or "both") and "sanity_check":
+    True; for a set "clusters" ({stimulus: name}), "searched": False for words only in templates, and "as_published":
+    True for a paper's words.
     """
     categories: dict[str, Any] = {
         category.name: {

@@ -1,4 +1,4 @@
-"""The tests of log-probability bias in the notebook of Sadhu et al. (2024), with their sentences and words.
+"""Read the tests of log-probability bias in the notebook of Sadhu et al. (2024), with their sentences and words.
 
 The notebook (`Log_Probability_bias_for_all_Categories_in_Bangla.ipynb`, in their repository) assigns each list of words
 to a name and scores them in sentences, GGG for the target and XXX for the attribute:
@@ -6,7 +6,7 @@ to a name and scores them in sentences, GGG for the target and XXX for the attri
     male_words = ["...", ...]
     pd.DataFrame([bias_score("GGG ... XXX ...", [male_words, female_words], w) for w in career_words])
 
-Its lists are not those of CEAT. The cells are parsed and never run; other cells and lines are passed over.
+Its lists differ from CEAT's. The cells are parsed and never run; other cells and lines are skipped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CATEGORIES = {
     ("science_words", "male_words"): "C8",
     ("science_words", "male_names"): "C9",
 }
-"""The categories by the names of their first lists of targets and of attributes; exchanged, these change places."""
+"""The categories by the names of their first lists of targets and of attributes, which an exchanged test swaps."""
 
 WordLists = dict[str, tuple[str, ...]]
 
@@ -54,7 +54,7 @@ def read_notebook(path: Path, normalization: str | None) -> dict[str, dict[str, 
     """Return the tests by category, under `categories` as the paper describes them, under `exchanged` in reverse.
 
     Raises:
-        InputError: the file is no JSON.
+        InputError: the file is not JSON.
     """
     spelled = spelling_of(AUTHORS_LANGUAGE, normalization)
     tests: dict[str, dict[str, NotebookTest]] = {"categories": {}, "exchanged": {}}
@@ -89,10 +89,10 @@ def take_words(
     """Return categories with the notebook's words, whose lists are neither matched nor clustered.
 
     Args:
-        categories: in the layout of `prasanga.lexicon.model.chosen_categories`; one without a test stays as it is.
+        categories: in the layout of `prasanga.lexicon.model.chosen_categories`; one without a test is unchanged.
         path: the notebook.
-        exchanged: categories of which the reverse test is taken.
-        normalization: of the study, if not the language's own.
+        exchanged: categories for which the reverse test is used.
+        normalization: the study's, if not the language's own.
 
     Raises:
         InputError: as `read_notebook`.
@@ -108,7 +108,7 @@ def take_words(
 
 
 def _parse(cell: Mapping[str, Any]) -> ast.AST:
-    """Return the tree of a cell of Python; an empty one of text, or of commands of the notebook (!pip, %cd)."""
+    """Return the tree of a code cell; an empty tree for text, or for notebook commands (!pip, %cd)."""
     try:
         return ast.parse("".join(cell.get("source", "")) if cell.get("cell_type") == "code" else "")
     except SyntaxError:

@@ -1,4 +1,4 @@
-"""Sentence templates by class of word, their slots, and words put into them."""
+"""Read sentence templates by class of word, and fill words into their slots."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from prasanga.lexicon.model import (
 from prasanga.text.words import WORD
 
 # --------------------
-# Slots of sentence templates: in which form a slot takes a word, and which letters belong to the word in it.
+# Slots of sentence templates: the form of a word in a slot, and the letters that belong to it.
 #
-# What a slot asks for follows a colon: `{word:genitive plural}`, `{target:indefinite}`. Number and case come from
-# the lexicon, in any order; `indefinite` is an English article. A name with a capital asks for one; a word at the
-# beginning of an English sentence gets one by itself.
+# Options of a slot follow a colon: `{word:genitive plural}`, `{target:indefinite}`. Number and case come from the
+# lexicon, in any order; `indefinite` is an English article. A capital in the name asks for one; a word at the beginning
+# of an English sentence gets one automatically.
 
 
 INDEFINITE = "indefinite"
@@ -42,24 +42,24 @@ _LETTER = regex.compile(r"\p{L}")
 _OPTIONS = {"number": NUMBERS, "case": CASES, INDEFINITE: (INDEFINITE,)}
 
 # Spelled with a vowel and spoken with a consonant (a university, a European, a one-way street), and the reverse. `uni`
-# is such a beginning where it means one, and not before n, m, d: an uninvited guest, an unimportant, an unideal one.
+# counts where it means one, but not before n, m, d: an uninvited guest, an unimportant, an unideal one.
 _BEGINS_WITH_CONSONANT = regex.compile(r"uni(?![nmd])|us[aeu]|ut[eio]|ur[ai]n|ubi|ufo|eu|ewe|one(?!rous)|once")
 _BEGINS_WITH_VOWEL = regex.compile(r"[aeiou]|hour|honest|honou?r|heir")
 
-# Read letter by letter: a word in capitals (MBA, MPs), and a letter before a hyphen (X-ray, e-mail). The names of these
-# letters begin with a vowel: an F, an X; but a U. Capitals that are spoken as a word (NATO) are taken for letters, too.
+# Read letter by letter: a word in capitals (MBA, MPs), and a letter before a hyphen (X-ray, e-mail). The names of some
+# letters begin with a vowel: an F, an X; but a U. Capitals that are spoken as a word (NATO) also count as letters.
 _READ_BY_LETTERS = regex.compile(r"\p{Lu}{2,}s?\b|\p{L}-")
 _LETTERS_WITH_VOWEL = frozenset("aefhilmnorsx")
 
 
 @dataclass(frozen=True, slots=True)
 class WordForm:
-    """The form in which a slot takes a word.
+    """The form of a word in a slot.
 
     Attributes:
-        number: number of the word; "" together with `case` if the word stands there as it is.
+        number: number of the word; "" together with `case` if the word is not inflected.
         case: its case.
-        indefinite: whether a or an stands before it.
+        indefinite: whether a or an precedes it.
         capital: whether it gets a capital.
     """
 
@@ -69,46 +69,43 @@ class WordForm:
     capital: bool = False
 
     def of(self, lexicon: Lexicon, stimulus: str) -> str:
-        """Return the form of a stimulus; a word that stands there as it is need not be in the lexicon.
+        """Return the form of a stimulus; a word that is not inflected need not be in the lexicon.
 
         Raises:
-            InputError: the stimulus has no such form, or the lexicon has no such stimulus.
+            InputError: the lexicon lacks the stimulus, or the stimulus lacks the form.
         """
         return lexicon.inflect(stimulus, number=self.number, case=self.case) if self.case else stimulus
 
     def phrase(self, word: str) -> str:
-        """Return the word with its article and capital.
-
-        The phrase ends as the word does, and has its letters but for the capital.
-        """
+        """Return the word with its article and capital; it ends with the word's letters."""
         phrase = with_article(word) if self.indefinite else word
         return capitalize(phrase) if self.capital else phrase
 
 
 def read_word_form(what: str, options: str, *, language: str, before: str | None, capital: bool) -> WordForm:
-    """Return what a slot asks for.
+    """Return the form that a slot asks for.
 
     Args:
-        what: begins a message, up to what is asked for.
+        what: the beginning of a message, before the option.
         options: the part of the slot after its colon.
         language: bn, hi, en; English has articles and capitals.
-        before: the text before the slot; None if another word stands there.
-        capital: whether the slot's name has one.
+        before: the text before the slot; None if another word precedes it.
+        capital: whether the slot's name begins with a capital.
 
     Raises:
-        InputError: an unknown option, or two of one kind; an article in a language without.
+        InputError: an unknown option, or two of one kind; an article in a language without articles.
     """
     asked: dict[str, str] = {}
     for option in options.split():
         kind = next((kind for kind, names in _OPTIONS.items() if option in names), "")
         if not kind or kind in asked:
             known = suggest(option, (*NUMBERS, *CASES, INDEFINITE))
-            raise InputError(f"{what} `{option}`.{known} Write one number and one case at most.")
+            raise InputError(f"{what} `{option}`.{known} Write at most one number and one case.")
         asked[kind] = option
     if INDEFINITE in asked and language != _ENGLISH:
         raise InputError(
-            f"{what} `{INDEFINITE}`, an English article, but the sentences are for {language!r}. Write the article, if"
-            " the language has one, into the text."
+            f"{what} `{INDEFINITE}`, an English article, but the sentences are for {language!r}. If the language has an"
+            " article, write it into the text."
         )
     inflected = "number" in asked or "case" in asked
     return WordForm(
@@ -120,12 +117,12 @@ def read_word_form(what: str, options: str, *, language: str, before: str | None
 
 
 def begins_sentence(before: str, language: str) -> bool:
-    """Return whether a word after this text stands at the beginning of a sentence that begins with a capital."""
+    """Return whether a word after this text begins a sentence, in a language with capitals."""
     return language == _ENGLISH and not _LETTER.search(before)
 
 
 def whole_words(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span with the letters that a template writes onto the word: an ending (টি, রা) belongs to it."""
+    """Return the span with the letters that a template attaches to the word, such as an ending (টি, রা)."""
     for match in WORD.finditer(text):
         if match.start() < start < match.end():
             start = match.start()
@@ -145,19 +142,19 @@ def with_article(word: str) -> str:
 
 
 # --------------------
-# Sentence templates by class of word (`resources/templates/<language>/seat.yaml`), and words put into them.
+# Sentence templates by class of word (`resources/templates/<language>/seat.yaml`), filled with words.
 #
-# A template is bleached of meaning - "This is {word}." - so that what its sentence is about comes from the word
-# alone (May et al. 2019). It has one slot, which says in which form the word stands there:
+# A template is bleached of meaning - "This is {word}." - so that only the word gives its sentence a topic (May et al.
+# 2019). It has one slot, which states the form of the word:
 #
-#     {word}                   the stimulus as its word set writes it
+#     {word}                   the stimulus as in its word set
 #     {word:genitive}          its genitive, from the lexicon; any number and case, in any order: {word:genitive plural}
 #     {word:indefinite}        English, with a or an before it
-#     {Word}                   with a capital; a word at the beginning of an English sentence gets one by itself
+#     {Word}                   with a capital; a word at the beginning of an English sentence gets one automatically
 
 
 class SeatSentences(NamedTuple):
-    """What files of SEAT hold of a set: its templates, in two halves each, and blocks of sentences, word by word."""
+    """A set's sentences in SEAT's files: its templates, each in two halves, and blocks of sentences, word by word."""
 
     templates: tuple[tuple[str, str], ...] = ()
     blocks: tuple[tuple[str, ...], ...] = ()
@@ -169,10 +166,10 @@ class Templates:
     """The templates of a language.
 
     Attributes:
-        path: the file that they come from, or their folder.
+        path: their file or folder.
         language: bn, hi, en.
-        classes: templates by class of word, in the order of the file.
-        filled: of files of Sadhu et al., sentences with the words in them, by class.
+        classes: templates by class of word, in file order.
+        filled: for files of Sadhu et al., filled sentences by class.
     """
 
     path: Path
@@ -193,10 +190,10 @@ class FilledTemplate(NamedTuple):
 
 
 def template_files(path: str | Path) -> list[Path]:
-    """Return the files that `seat.templates` names: one, or those of Sadhu et al. in a folder (`seat1.jsonl`, ...).
+    """Return the files that `seat.templates` names: one, or files of Sadhu et al. in a folder (`seat1.jsonl`, ...).
 
     Raises:
-        InputError: there is no such file or folder, or the folder has none of them.
+        InputError: the file or folder is missing, or the folder lacks such files.
     """
     path = Path(path)
     files = sorted(path.glob("*.jsonl"), key=lambda file: (len(file.name), file.name)) if path.is_dir() else [path]
@@ -210,12 +207,12 @@ def load_templates(path: str | Path | Sequence[str], normalization: str | None =
     """Read a file of templates, or the files of Sadhu et al. (2024) with templates or filled sentences.
 
     Args:
-        path: the file, a folder of theirs, or all files of that (`template_files`).
+        path: the file, a folder of theirs, or all its files (`template_files`).
         normalization: the corpus's, if not the language's own.
 
     Raises:
-        InputError: the file cannot be read; an unknown key; a class without templates; an id or a text that stands
-            twice in a class; a text with no slot, with two, or with one that asks for what there is not.
+        InputError: the file cannot be read; an unknown key; a class without templates; a repeated id or text in a
+            class; a text without exactly one slot, or with an unknown option.
     """
     files = template_files(path) if isinstance(path, str | Path) else list(map(Path, path))
     path = files[0]
@@ -238,15 +235,15 @@ def load_templates(path: str | Path | Sequence[str], normalization: str | None =
 
 
 def filled_templates(lexicon: Lexicon, stimuli: Sequence[str], templates: Templates) -> Iterator[FilledTemplate]:
-    """Put each stimulus into every template of its class, in the order of `stimuli` and then of the file.
+    """Fill each stimulus into every template of its class, in the order of `stimuli` and then of the file.
 
     Args:
-        lexicon: has the stimuli, their classes and their forms.
-        stimuli: names of its stimuli; one that is there twice is filled in once.
+        lexicon: the stimuli, their classes and their forms.
+        stimuli: names of its stimuli; a repeated one is filled in once.
         templates: of the same language.
 
     Raises:
-        InputError: a stimulus that has no class or one without templates; a form that a stimulus does not have.
+        InputError: a stimulus lacks a class, templates for its class, or a form.
     """
     classes = {stimulus.name: (stimulus.word_class, stimulus.place) for stimulus in lexicon.stimuli}
     require_classes(classes, stimuli, templates)
@@ -261,17 +258,17 @@ def filled_templates(lexicon: Lexicon, stimuli: Sequence[str], templates: Templa
 
 
 def require_classes(classes: Mapping[str, Sequence[str]], stimuli: Iterable[str], templates: Templates) -> None:
-    """Refuse stimuli that no template takes, before anything is filled in.
+    """Refuse stimuli without templates, before anything is filled in.
 
     Args:
-        classes: of every stimulus its class of word and where it is written (`LexiconPlan.classes`); the first may be
-            "", the second is where the word lists are not of our layout.
-        stimuli: those that are to stand in templates.
+        classes: for every stimulus its class of word, perhaps "", and its place (`LexiconPlan.classes`), which is "" in
+            other layouts than ours.
+        stimuli: the stimuli to fill in.
         templates: of the study.
 
     Raises:
-        InputError: a line for each class without templates, and one for the words without a class: the first word with
-            its file and line, how many more there are, and what to write.
+        InputError: a line for each class without templates, and one for words without a class: the first word with its
+            file and line, the number of others, and what to write.
     """
     without: dict[str, list[str]] = {}
     for name in dict.fromkeys(stimuli):
@@ -298,11 +295,9 @@ def require_classes(classes: Mapping[str, Sequence[str]], stimuli: Iterable[str]
 
 
 def texts_of(templates: Templates, classes: Iterable[str]) -> dict[str, Any]:
-    """Return what sentences depend on.
+    """Return the values that sentences depend on: the language and these classes' templates, in order, without glosses.
 
-    That is the language, and of these classes the templates in order, without their glosses.
-
-    What is not here (a comment, a gloss, a class that no word has) may change in the file, and no sentence does.
+    A change of anything else in the file (a comment, a gloss, a class without words) changes no sentence.
     """
     names = sorted(set(classes))
     filled = {name: list(templates.filled[name].blocks) for name in names if name in templates.filled}
@@ -331,7 +326,7 @@ def _templates_of_authors(files: Sequence[Path], normalization: str | None) -> T
 
 
 def _find_filled(lexicon: Lexicon, word: str, word_class: str, templates: Templates) -> Iterator[FilledTemplate]:
-    """Yield the sentences that the authors filled in with a word, with the place of the word."""
+    """Yield the sentences that the authors filled with a word, with the word's place."""
     sets = (side for category in lexicon.categories.values() for side in (*category.targets, *category.attributes))
     words = next((side.stimuli for side in sets if side.name == word_class), (word,))
     place, number = templates.filled[word_class].place, 0
@@ -343,7 +338,7 @@ def _find_filled(lexicon: Lexicon, word: str, word_class: str, templates: Templa
             if start is None:
                 raise InputError(
                     f"{place}: sentence {number} of {word} in the set {word_class} does not have the word:"
-                    f" {text!r:.80}. Mend the file, or name the word lists that its sentences were made from."
+                    f" {text!r:.80}. Correct the file, or name the word lists that its sentences were made from."
                 )
             yield FilledTemplate(word, str(number), word_class, text, *whole_words(text, start, start + len(word)))
 
@@ -354,20 +349,20 @@ def _read_template(word_class: str, entry: Entry, *, language: str) -> SentenceT
 
 
 # --------------------
-# The files of SEAT of Sadhu et al. (2024), `seat1.jsonl` ...: as those of categories, with "templates" in place of
-# words, or with sentences as "examples": all of the first word, then all of the second.
+# The SEAT files of Sadhu et al. (2024), `seat1.jsonl` ...: like category files, with "templates" in place of words, or
+# with sentences as "examples": all of the first word, then all of the second.
 
 _AUTHORS_SLOT = regex.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|<[^<>]*>|_{2,}|%s|X{3,}|G{3,}")
 _LATIN_SLOT = regex.compile(r"[A-Za-z]+")  # in a Bangla sentence a Latin word is a slot
 
 
 def _read_seat_files(files: Sequence[Path], spelled: Callable[[str], str]) -> dict[str, SeatSentences]:
-    """Read templates or filled sentences of SEAT, by the set whose words stand in them.
+    """Read templates or filled sentences of SEAT, by the set of their words.
 
-    A set that several files have gets the templates of all, each once.
+    A set in several files gets the distinct templates of all.
 
     Raises:
-        InputError: a file is no such file; a template has no slot, or several; the message names the file.
+        InputError: a file has another layout; a template does not have exactly one slot.
     """
     found: dict[str, SeatSentences] = {}
     for path in files:
@@ -385,10 +380,10 @@ def _read_seat_files(files: Sequence[Path], spelled: Callable[[str], str]) -> di
 
 
 def _sentences_of(block: Sequence[str], words: Sequence[str], word: str, what: str) -> Sequence[str]:
-    """Return the sentences of a word in a block that has as many of each, in the order of the words.
+    """Return the sentences of a word in a block with equally many for each word, in the order of the words.
 
     Raises:
-        InputError: they cannot be as many; `what` says where.
+        InputError: the numbers differ; the message begins with `what`.
     """
     each, rest = divmod(len(block), len(words))
     if rest:
@@ -406,21 +401,21 @@ def _halves(text: str, path: Path, side: str) -> tuple[str, str]:
     if len(slots) != 1:
         raise InputError(
             f"{path}: a template of `{side}` has {len(slots) or 'no'} slot{'s' * (len(slots) > 1)}: {text!r:.80}. Write"
-            " XXX once where the word stands."
+            " XXX once in place of the word."
         )
     return text[: slots[0].start()], text[slots[0].end() :]
 
 
 # --------------------
-# Sentences with slots, for a word, or for a target and an attribute, and where the words are once they are filled in.
+# Sentences with slots for a word, or for a target and an attribute, and the places of the words in filled sentences.
 #
 #     {target:plural genitive}   the target in this number and case, from the lexicon
-#     {attribute}                the attribute as it is
+#     {attribute}                the attribute, not inflected
 #     {target:indefinite}        English, with a or an before it
-#     {Target}                   with a capital; a word at the beginning of an English sentence gets one by itself
+#     {Target}                   with a capital; a word at the beginning of an English sentence gets one automatically
 #
-# A letter that a sentence writes onto a slot ({target}রা) belongs to the word: what is masked is the whole
-# inflected word, so that no ending hangs on a mask.
+# A letter that a sentence attaches to a slot ({target}রা) belongs to the word: a mask covers the whole inflected word,
+# so no ending is left next to a mask.
 
 
 TARGET, ATTRIBUTE, _WORD = "target", "attribute", "word"
@@ -432,8 +427,7 @@ class SentenceTemplate(NamedTuple):
     Attributes:
         name: its id, or the name of its structure.
         texts: the text before, between and after the slots; normalized.
-        forms: the forms in which the slots take their words, by role (word, or target and attribute), in the order of
-            the slots.
+        forms: the forms of the words by role (word, or target and attribute), in the order of the slots.
         place: file and line, for messages.
         gloss: English translation.
     """
@@ -455,11 +449,11 @@ def read_sentence(
         name: its id.
         place: file and line, for messages.
         language: bn, hi, en; English has articles and capitals.
-        roles: of the words that it takes.
+        roles: of its words.
         gloss: English translation.
 
     Raises:
-        InputError: a slot that is missing, is there twice or asks for an unknown form.
+        InputError: a slot is missing or repeated, or has an unknown option.
     """
     what = f"{place}: the sentence `{name}`"
     slots = list(SLOT.finditer(text))
@@ -485,7 +479,7 @@ def read_sentence(
 def read_entry_sentence(
     entry: Entry, name: str, language: str, roles: Sequence[str] = (TARGET, ATTRIBUTE)
 ) -> SentenceTemplate:
-    """Return a template from the `text` and `gloss` of an entry of a file."""
+    """Return a template from an entry's `text` and `gloss`."""
     how = {"name": name, "place": entry.place, "language": language, "gloss": entry.text("gloss")}
     return read_sentence(entry.text("text"), roles=roles, **how)
 
@@ -493,17 +487,16 @@ def read_entry_sentence(
 def fill_sentence(
     template: SentenceTemplate, words: Mapping[str, str], lexicon: Lexicon, spelling: Callable[[str], str]
 ) -> tuple[str, list[tuple[int, int]]]:
-    """Return a sentence with words in it, and the spans of the whole inflected words, without articles.
+    """Return a filled sentence, and the spans of the whole inflected words, without articles.
 
     Args:
         template: the sentence.
-        words: the stimuli by role; any words where slots ask for no number or case.
-        lexicon: where words are inflected.
+        words: the stimuli by role; any words for slots without number and case.
+        lexicon: inflects the words.
         spelling: the study's normalization of a text (`prasanga.lexicon.model.spelling_of`).
 
     Raises:
-        InputError: a word lacks the form that its slot asks for; normalization changes letters where a word meets the
-            sentence.
+        InputError: a word lacks the form in its slot; normalization changes letters where word and sentence meet.
     """
     text, spans, parts = template.texts[0], {}, []
     for (role, form), (left, rest) in zip(template.forms.items(), pairwise(template.texts), strict=True):
@@ -519,17 +512,18 @@ def fill_sentence(
         spans[role] = (len(text) - len(word), len(text))
         text += rest
         parts.append(left + phrase + rest)
-    # Words and sentence are normalized by themselves. Where they meet is checked for each word and not for each pair
-    # of words, of which there are many more.
+    # Words and sentence are normalized separately. Their seams are checked for each word instead of each pair of words,
+    # which would be many more.
     if not all(_is_spelled(spelling, part) for part in parts):
         raise InputError(
-            f"{template.place}: the sentence `{template.name}` with {' and '.join(words.values())} changes letters when"
-            f" it is normalized ({spelling(text)}). Write a space or a form ({{{role}:genitive}}) next to the slot."
+            f"{template.place}: normalization changes letters of the sentence `{template.name}` with"
+            f" {' and '.join(words.values())} ({spelling(text)}). Write a space or a form ({{{role}:genitive}}) next to"
+            " the slot."
         )
     return text, [whole_words(text, *spans[role]) for role in words]
 
 
 @lru_cache(maxsize=1 << 14)
 def _is_spelled(spelling: Callable[[str], str], text: str) -> bool:
-    """Return whether normalization leaves a text as it is."""
+    """Return whether normalization leaves a text unchanged."""
     return spelling(text) == text

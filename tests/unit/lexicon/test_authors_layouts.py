@@ -205,7 +205,7 @@ def test_tests_of_other_programs(english: Path, name: str, content: Any, test: s
     assert [form.form for form in lexicon.forms] == ["rose", "lily", "ant", "flea", "love", "hate"]
     assert [each.word_class for each in lexicon.stimuli][:3] == [names[0], names[0], names[1]]
     assert "love is listed 2 times" in lexicon.warnings[0]
-    assert "6 word(s) have no endings in texts (rose, ...)" in lexicon.warnings[1]
+    assert "6 word(s) are not inflected (rose, ...)" in lexicon.warnings[1]
     if path.suffix == ".parquet":
         path.write_bytes(path.read_bytes()[:-9])
         with pytest.raises(InputError, match=r"hub\.parquet: damaged"):

@@ -231,7 +231,7 @@ def test_a_family_that_takes_padding_into_account_runs_one_copy_at_a_time(tmp_pa
 
 def test_a_decoder_that_sees_what_comes_after_is_refused(tmp_path: Path) -> None:
     folder = build_odd("gpt2", tmp_path / "xlnet", make_xlnet)
-    message = r"its family \(xlnet\) is loaded as a decoder, and yet a piece sees those after"
+    message = r"its family \(xlnet\) is loaded as a decoder, but its pieces see later ones"
     with pytest.raises(InputError, match=message):
         load_scorer(folder)
 

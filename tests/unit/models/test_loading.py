@@ -347,9 +347,9 @@ def test_files_without_what_probabilities_need(
 @pytest.mark.parametrize(
     ("family", "asked", "message"),
     [
-        ("bert", {"masked": HIDING}, r"its tokenizer has no mask piece, so no word can be masked\. Use a model"),
+        ("bert", {"masked": HIDING}, r"its tokenizer lacks a mask piece, so no word can be masked\. Use a model"),
         ("mt5", {"masked": HIDING}, r"lacks a mask piece, so no word can be masked\. Ask for encoder_decoder: causal, or u"),
-        ("gpt2", {"kinds": HIDING}, r"kind decoder, .* from the kind encoder or encoder-decoder\. Write kind: decoder"),
+        ("gpt2", {"kinds": HIDING}, r"kind decoder, .* need the kind encoder or encoder-decoder\. Write kind: decoder"),
         ("gpt2", {"options": ModelOptions(kind="encoder")}, r"kind is encoder, but this is a decoder \(gpt2\)\. Write"),
         ("bert", {"layers": [-1, 3]}, r"layer is \[-1, 3\], which repeats one"),
         ("bert", {"layers": [4]}, r"layer is 4, but the model has 3 blocks"),

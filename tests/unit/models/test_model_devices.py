@@ -144,7 +144,7 @@ def test_a_model_that_does_not_fit_is_refused_with_figures_and_remedies(monkeypa
     monkeypatch.setattr(module, "free_memory", lambda device: {"cuda": 12e9, "cpu": 8e9}[device.type])
     assert str(no_room("llama", LLAMA, [GPU], "float32", "none")).startswith(
         "model llama: its weights need 26.4 GB in float32, but 12.0 GB of memory are free on cuda:0. Write dtype:"
-        " bfloat16 (2 bytes a weight), quantization: int8 (1 byte for most) or cards: 2 or more under the model"
+        " bfloat16 (2 bytes per weight), quantization: int8 (1 byte for most) or cards: 2 or more under the model"
     )
     two = str(no_room("llama", LLAMA, [GPU, torch.device("cuda", 1)], "float32", "none"))
     assert "but 24.0 GB of memory are free on cuda:0 and cuda:1" in two
