@@ -173,7 +173,7 @@ def test_a_folder_that_is_no_study_is_told(here: Path, name: str) -> None:
     done = prasanga(name)
     assert done.exit_code == 2
     assert done.output == (
-        f"{here}: not a study, because it has no study.yaml. Write one with `prasanga init`, or name the config of a study:"
+        f"{here}: not a study, because it lacks study.yaml. Write one with `prasanga init`, or name the config of a study:"
         " `prasanga run FILE`, or `snakemake --configfile FILE`.\n"
     )
     assert list(here.iterdir()) == []

@@ -74,7 +74,7 @@ def test_the_workflow_is_a_module_of_another(finished: Study, elsewhere: Study) 
 def test_a_folder_that_is_no_study_is_told_in_a_sentence(finished: Study, tmp_path: Path) -> None:
     done = Study(tmp_path).snakemake("--snakefile", str(finished.root / "Snakefile"))
     assert done.returncode == 2
-    assert "not a study, because it has no study.yaml" in done.stderr
+    assert "not a study, because it lacks study.yaml" in done.stderr
     assert "Traceback" not in done.stdout + done.stderr
 
 

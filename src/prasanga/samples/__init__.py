@@ -1,4 +1,4 @@
-"""Samples: sentences to segments of a length, the same for every model and every division of the work."""
+"""Draw samples: cut sentences to segments of a length, the same for every model and every division of the work."""
 
 from prasanga.samples.drawing import (
     Draw,

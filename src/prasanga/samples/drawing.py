@@ -1,10 +1,10 @@
-"""One pass over the sentence tables: the pools that segments are cut from, and the tables that say what there was.
+"""Pass over the sentence tables once: draw the pools that segments are cut from, and count what there was.
 
-Only small columns are read, never the text: a context's priority follows from the identifier of its text. What is
-drawn is remembered as file and row; `prasanga.samples.segments` goes back for the text of these.
+Only small columns are read, never the text: a context's priority follows from the identifier of its text. Draws are
+stored as file and row; `prasanga.samples.segments` reads the texts of these.
 
-A stimulus that falls short of a minimum is looked for in a second set of tables, the supplement. Its contexts are
-then drawn from both alike; other stimuli have nothing of the supplement.
+A stimulus below a minimum is also looked for in a second set of tables, the supplement. Its contexts are then drawn
+from both alike; other stimuli use nothing of the supplement.
 """
 
 from __future__ import annotations
@@ -48,25 +48,25 @@ _OCCURRENCE = ["stimulus", "form", "source", "file", "row"]
 
 @dataclass(frozen=True)
 class Draw:
-    """What was drawn, and what there was.
+    """A draw, with counts of what there was.
 
     Attributes:
-        files: the sentence tables, those of the supplement last.
-        lengths: the segment lengths, in the order asked for.
+        files: the sentence tables, the supplement's last.
+        lengths: the segment lengths, in the given order.
         kind: `shared` or `per_length`.
         window: `exact` or `paper`.
         longest: words of the longest segment of a length such as `>75`.
         minimum: contexts that a stimulus should have at each length.
-        k: greatest number of contexts per stimulus and length.
+        k: most contexts per stimulus and length.
         seed: of the study.
-        stimuli: names of the stimuli, sorted: those asked for, or all that occur.
-        own: what a context must have for each length by itself.
-        requirements: what it must have for the pool that the length is cut from.
+        stimuli: names of the stimuli, sorted: the given ones, or all that occur.
+        own: the requirement on a context for each length by itself.
+        requirements: the requirement for the pool of each length.
         pools: by requirement: stimulus (number in `stimuli`), rank (from 0), file (number in `files`), row,
             supplement; sorted by stimulus and rank.
-        counts: of each stimulus that occurs (number in `stimuli`) by requirement; see `Tally.counts`.
+        counts: for each stimulus that occurs (number in `stimuli`), by requirement; see `Tally.counts`.
         forms: stimulus, form, source, occurrences, sampled; sorted.
-        supplemented: the stimuli that the supplement was read for.
+        supplemented: the stimuli for which the supplement was read.
     """
 
     files: tuple[Path, ...]
@@ -103,23 +103,23 @@ def draw(
     """Draw contexts from sentence tables.
 
     Args:
-        paths: Parquet files with the columns of the sentence contract, in any order; a context lies within one file.
+        paths: Parquet files with the columns of the sentence contract, in any order; a context is within one file.
         lengths: from `parse_length`.
         pool: `shared` or `per_length`.
-        contexts_per_stimulus: greatest number of contexts per stimulus and length.
+        contexts_per_stimulus: most contexts per stimulus and length.
         seed: of the study; another seed draws other contexts.
-        stimuli: draw for these alone; None for all that occur.
-        supplement: tables that are read only for stimuli that have fewer than `minimum` contexts in `paths`.
+        stimuli: draw only for these; None for all that occur.
+        supplement: tables that are read only for stimuli with fewer than `minimum` contexts in `paths`.
         minimum: contexts (copies of one text count once) that a stimulus should have at every length.
         window: `exact` or `paper`, see `Context.segment`.
         longest: words of the longest segment of a length such as `>75`.
-        scratch: folder for temporary data (28 bytes an occurrence); None for the system's.
+        scratch: folder for temporary data (28 bytes per occurrence); None for the system's.
 
     Returns:
-        The draw, the same whatever the order of the files and the division of the contexts among them.
+        The draw, which does not depend on the order of files or the division of contexts among them.
 
     Raises:
-        InputError: if a file is absent, damaged, or no table of sentences, or `longest` does not fit a length.
+        InputError: a file is missing, damaged, or not a sentence table, or `longest` does not fit a length.
     """
     primary, more = [Path(path) for path in paths], [Path(path) for path in supplement]
     own = requirements_by_length(lengths, window, longest)
@@ -151,7 +151,7 @@ def draw(
     new_number = pl.col("stimulus").replace_strict(order, list(range(len(order))), return_dtype=pl.UInt32)
     places: dict[Requirement, pl.DataFrame] = {}
     chosen = pl.DataFrame(schema={key: CANDIDATE_SCHEMA[key] for key in _OCCURRENCE})
-    for requirement in list(pools):  # one by one, so that memory need not hold them twice
+    for requirement in list(pools):  # one by one, so that memory does not hold them twice
         contexts = pools.pop(requirement).drawn()
         places[requirement] = _places(contexts.with_columns(new_number))
         chosen = pl.concat([chosen, contexts.select(_OCCURRENCE)]).unique()
@@ -177,8 +177,8 @@ def draw(
 def short_stimuli(paths: Iterable[str | Path], *, minimum: int, **choices: Any) -> list[str]:
     """Return the stimuli with fewer than `minimum` contexts (copies of one text count once) at some length, sorted.
 
-    They are those that `draw` takes contexts of the supplement for. Arguments and errors are those of `draw`; a
-    stimulus of `stimuli` that does not occur at all is short of any minimum.
+    For these `draw` uses the supplement. Arguments and errors as in `draw`; a stimulus of `stimuli` that does not occur
+    at all is below any minimum.
     """
     drawn = draw(paths, minimum=minimum, contexts_per_stimulus=1, seed=0, **choices)
     enough = _with_enough(drawn.counts, drawn.requirements.values(), minimum)
@@ -186,11 +186,11 @@ def short_stimuli(paths: Iterable[str | Path], *, minimum: int, **choices: Any) 
 
 
 def sampling_settings(drawn: Draw, length: SegmentLength, stimuli: Collection[str]) -> dict[str, Any]:
-    """Return what the segments of one length and of some stimuli depend on beside the sentences, as plain values.
+    """Return the settings, besides the sentences, that the segments of one length and some stimuli depend on.
 
-    `context_words` is what a context must have to be in the pool: in a shared pool, the longest fixed length.
-    `target_words` (words of the longest target that the pool takes) and `supplemented` (stimuli with occurrences of
-    the supplement) are left out where they make no difference to these stimuli.
+    `context_words` is the least length of a context in the pool: in a shared pool, the longest fixed length.
+    `target_words` (words of the longest target that the pool takes) and `supplemented` (stimuli with occurrences of the
+    supplement) are left out if they make no difference to these stimuli.
     """
     requirement = drawn.requirements[length]
     settings: dict[str, Any] = {
@@ -215,7 +215,7 @@ class SamplePart(NamedTuple):
     Attributes:
         length: the length.
         stimuli: the stimuli of the bucket.
-        settings: from `sampling_settings`: another category or length leaves those of this part as they were.
+        settings: from `sampling_settings`; other categories or lengths do not change them.
     """
 
     length: SegmentLength
@@ -224,7 +224,7 @@ class SamplePart(NamedTuple):
 
 
 def choose_part(drawn: Draw, length: str, bucket: str, buckets: int) -> SamplePart:
-    """Return the part of a draw that belongs to a file, by the length's file name and the name of the bucket."""
+    """Return a file's part of a draw, by the length's file name and the name of the bucket."""
     found = next(each for each in drawn.lengths if each.file_name == length)
     stimuli = frozenset(stimulus for stimulus in drawn.stimuli if bucket_of(stimulus, buckets) == bucket)
     return SamplePart(found, stimuli, sampling_settings(drawn, found, stimuli))
@@ -233,7 +233,7 @@ def choose_part(drawn: Draw, length: str, bucket: str, buckets: int) -> SamplePa
 def _read(
     what: str, files: Sequence[Path], n_rows: int, vocabulary: StimulusNames, *, first: int = 0
 ) -> Iterator[pl.DataFrame]:
-    """Yield the rows of tables, telling the progress; those of the supplement are numbered from a `first` above 0."""
+    """Yield the rows of tables and advance the progress; the supplement's are numbered from a `first` above 0."""
     with progress(what, n_rows, "occurrences") as done:
         for number, path in enumerate(files, first):
             yield from read_rows(path, vocabulary, file=number, supplement=bool(first), read=done.advance)
@@ -253,7 +253,7 @@ def _with_priority(rows: pl.DataFrame, vocabulary: StimulusNames, seed: int) -> 
 
 
 def _places(pool: pl.DataFrame) -> pl.DataFrame:
-    """Return where the contexts of a pool stand, and their ranks, sorted by stimulus."""
+    """Return the places of a pool's contexts, and their ranks, sorted by stimulus."""
     rank = pl.int_range(pl.len(), dtype=pl.Int32).over("stimulus").alias("rank")
     return pool.select("stimulus", rank, "file", "row", "supplement").sort("stimulus", "rank").rechunk()
 
@@ -270,15 +270,15 @@ def _forms(occurrences: pl.DataFrame, chosen: pl.DataFrame, vocabulary: Stimulus
 
 
 # --------------------
-# The tables of the samples stage that say what there was, and the buckets that segments are written in.
+# The tables of counts of the samples stage, and the buckets of segments.
 #
-# A stimulus's bucket depends on its name alone, so that adding stimuli moves no other.
+# A stimulus's bucket depends only on its name, so adding stimuli moves no other.
 
 
 logger = logging.getLogger(__name__)
 
 COVERAGE_SCHEMA = TABLES["coverage"].arrow(nullable=())
-"""One row per stimulus and segment length. Located occurrences; the contexts that hold them; and what became of these:
+"""One row per stimulus and segment length: located occurrences; their contexts; and what became of these:
 
     contexts    = copies + too_short + target_too_long + long_enough
     long_enough = outside_pool + eligible
@@ -286,11 +286,11 @@ COVERAGE_SCHEMA = TABLES["coverage"].arrow(nullable=())
 
 `copies` have the text of another context, and every later column counts texts. `too_short` have too few words for this
 length, in `target_too_long` the target has more words than the segment; `long_enough` allow this length. `outside_pool`
-do, but not the other lengths that share its pool. `over_cap` were not drawn, `sampled` were. `from_supplement` of these
-stand in the supplement alone, `short` says that fewer than the minimum are eligible, and `reason` why there is no
-sample (else empty)."""
+do too, but not the other lengths that share its pool. `over_cap` were not drawn, `sampled` were. `from_supplement` are
+those of the sampled that occur only in the supplement, `short` is true if fewer than the minimum are eligible, and
+`reason` is why there is no sample (else empty)."""
 
-# What kept out the contexts that came furthest, by the first of these counts that is not 0.
+# Why contexts were lost, by the first of these counts that is not 0.
 _REASONS = {
     "sampled": "",
     "outside_pool": "no-context-for-all-lengths",
@@ -308,12 +308,12 @@ def bucket_of(stimulus: str, buckets: int) -> str:
     return bucket_names(buckets)[int.from_bytes(digest, "big") % buckets]
 
 
-# A job that embeds so many segments on a card works for some minutes, and takes a quarter of a minute to start.
+# A job with so many segments takes a GPU a few minutes, and a quarter of a minute to start.
 _MOST_BUCKETS = 100
 
 
 def buckets_for(amount: int, a_bucket: int) -> int:
-    """Return the number of buckets for an amount of work, of which one bucket has `a_bucket`."""
+    """Return the number of buckets for an amount of work, with `a_bucket` of it in each."""
     return min(-(-amount // a_bucket) or 1, _MOST_BUCKETS)
 
 
@@ -323,12 +323,12 @@ def bucket_names(buckets: int) -> list[str]:
 
 
 def tell_of_missing(coverage: pa.Table) -> None:
-    """Say in the log how many stimuli have no sample at any length; nothing if all have one."""
+    """Log how many stimuli have no sample at any length, if any."""
     sampled = pl.DataFrame(coverage).group_by("stimulus").agg(pl.col("sampled").sum())
     missing = sorted(sampled.filter(pl.col("sampled") == 0)["stimulus"])
     if missing:
         logger.warning(
-            "%d of %d stimuli have no sample at any length (%s); the table of coverage says why.%s",
+            "%d of %d stimuli have no sample at any length (%s); see the table of coverage for reasons.%s",
             len(missing),
             sampled.height,
             ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else ""),
@@ -337,9 +337,9 @@ def tell_of_missing(coverage: pa.Table) -> None:
 
 
 def counts_of(coverage: str | Path) -> list[str]:
-    """List the files that say what was read of the corpus files behind a coverage table, as far as they are there.
+    """List the existing records of the corpus files behind a coverage table.
 
-    A folder of sentence tables may hold others as well, of files that are no longer in the corpus.
+    A folder of sentence tables may also have records of files that are no longer in the corpus.
     """
     if not Path(coverage).exists():
         return []
@@ -349,7 +349,7 @@ def counts_of(coverage: str | Path) -> list[str]:
 
 
 def coverage_table(drawn: Draw) -> pa.Table:
-    """Return what there is of each stimulus at each length, in `COVERAGE_SCHEMA`; also of stimuli that do not occur."""
+    """Return the counts of each stimulus at each length, in `COVERAGE_SCHEMA`, including stimuli that do not occur."""
     lengths = [(length.label, str(drawn.own[length]), str(drawn.requirements[length])) for length in drawn.lengths]
     sampled = pl.concat(
         pool.select("stimulus", pl.lit(str(requirement)).alias("pool"), "supplement")
@@ -383,5 +383,5 @@ def coverage_table(drawn: Draw) -> pa.Table:
 
 
 def drawn_forms(drawn: Draw) -> pa.Table:
-    """Return which forms and which corpus files the samples come from, in `FORMS_SCHEMA`; sorted."""
+    """Return the forms and corpus files of the samples, in `FORMS_SCHEMA`; sorted."""
     return drawn.forms.select(FORMS_SCHEMA.names).to_arrow().cast(FORMS_SCHEMA)

@@ -1,15 +1,14 @@
-"""The pools that segments are cut from: what a context must have, the order of drawing, and counts of what there is.
+"""Draw the pools that segments are cut from: requirements on contexts, the order of drawing, and counts.
 
 With `pool: shared`, all fixed lengths are cut from the same contexts, those that allow the longest of them: a
-difference between lengths is then one of length, and not one of who writes long sentences. With `pool:
-per_length` each length takes every context that allows it, as the Bangla paper does. A length such as `>75`
-always has a pool of its own.
+difference between lengths is then due to length, and not to authors who write long sentences. With `pool: per_length`
+each length takes every context that allows it, as in the Bangla paper. A length such as `>75` always has its own pool.
 
-A draw survives sharding: each occurrence has a priority, a hash of seed, stimulus and normalized context; the
-k contexts of a stimulus with the smallest priorities are kept. That is a uniform draw without replacement that
-depends on nothing but the set of contexts: not on the order of files, their number, or who reads them. Copies of
-one text have one priority and are one context. The priority does not depend on the segment length, so pools of
-several lengths agree wherever their contexts do.
+A draw survives sharding: each occurrence has a priority, a hash of seed, stimulus and normalized context, and the k
+contexts of a stimulus with the smallest priorities are kept. This is a uniform draw without replacement that depends
+only on the set of contexts: not on the order or number of files, or on who reads them. Copies of one text have one
+priority and are one context. The priority does not depend on the segment length, so pools of several lengths agree
+wherever their contexts do.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ PoolKind = Literal["shared", "per_length"]
 Window = Literal["exact", "paper"]
 
 LONGEST = 250
-"""Words of the longest segment that is cut for a length such as `>75`, where the config says nothing else."""
+"""Words of the longest segment for a length such as `>75`, unless the config says otherwise."""
 
 
 class SegmentLength(NamedTuple):
-    """One entry of `samples.lengths`: `words` words, or, where `over` is set, contexts of more than that.
+    """One entry of `samples.lengths`: `words` words or, with `over`, contexts of more words than that.
 
-    `label` stands in tables and configs (`9`, `>75`), `file_name` in paths (`9`, `over75`).
+    `label` is its name in tables and configs (`9`, `>75`), `file_name` in paths (`9`, `over75`).
     """
 
     label: str
@@ -53,14 +52,14 @@ class SegmentLength(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """What a context must have for a pool: at least `words` words, and a target of at most `target_words`."""
+    """The requirement of a pool: a context of at least `words` words, and a target of at most `target_words`."""
 
     words: int
     target_words: int
 
     @property
     def enough_words(self) -> pl.Expr:
-        """Whether the context has the words, as a condition on the column `n_words`."""
+        """Whether the context has enough words, as a condition on the column `n_words`."""
         return pl.col("n_words") >= self.words
 
     @property
@@ -73,13 +72,13 @@ def parse_length(label: str | int) -> SegmentLength:
     """Read a segment length: a number of words (`9`), or `>` and a number (`>75`).
 
     Raises:
-        InputError: for anything else.
+        InputError: anything else.
     """
     text = str(label).strip()
     number = text.removeprefix(">")
     if not (number.isascii() and number.isdigit() and int(number) > 0):
         raise InputError(
-            f"samples.lengths: {label!r} is no segment length; allowed are a number of words from 1, or `>` and a"
+            f"samples.lengths: {label!r} is not a segment length; allowed are a number of words from 1, or `>` and a"
             ' number for contexts of more words. Write e.g. `lengths: [9, 25, 75, ">75"]`.'
         )
     size = int(number)
@@ -92,7 +91,7 @@ def require_longest(lengths: Iterable[SegmentLength], longest: int) -> None:
     """Refuse a `samples.longest` that leaves no segment for one of the lengths.
 
     Raises:
-        InputError: if contexts of more than so many words were to be cut to no more than that.
+        InputError: contexts of more words than a length allows would be cut to no more than that.
     """
     for length in lengths:
         if length.over and longest <= length.words:
@@ -106,9 +105,9 @@ def require_longest(lengths: Iterable[SegmentLength], longest: int) -> None:
 def requirements_by_length(
     lengths: Sequence[SegmentLength], window: Window, longest: int
 ) -> dict[SegmentLength, Requirement]:
-    """Return what a context must have for each length by itself.
+    """Return the requirement on a context for each length by itself.
 
-    With the paper's window a shorter context is used whole, so that no length asks for more than the target.
+    With the paper's window a shorter context is used whole, so all lengths only require the target.
 
     Raises:
         InputError: see `require_longest`.
@@ -123,7 +122,7 @@ def requirements_by_length(
 
 
 def requirements_of_pools(own: dict[SegmentLength, Requirement], kind: PoolKind) -> dict[SegmentLength, Requirement]:
-    """Return what a context must have for the pool that each length is cut from.
+    """Return the requirement for the pool of each length.
 
     Lengths with the same requirement share one pool.
     """
@@ -135,7 +134,7 @@ def requirements_of_pools(own: dict[SegmentLength, Requirement], kind: PoolKind)
 
 
 # --------------------
-# The k contexts of each stimulus that are drawn first.
+# The first k contexts of each stimulus, in the order of drawing.
 
 
 CANDIDATE_SCHEMA = pl.Schema(
@@ -148,7 +147,7 @@ CANDIDATE_SCHEMA = pl.Schema(
         **dict.fromkeys(("high", "low"), pl.UInt64),
     }
 )
-"""What a pool keeps of an occurrence (`ROWS_SCHEMA`); `high` and `low` are the halves of its priority."""
+"""A pool's values for an occurrence (`ROWS_SCHEMA`); `high` and `low` are the halves of its priority."""
 
 _CONTEXT = ["stimulus", "high", "low"]
 _ORDER = [*_CONTEXT, "supplement", "start", "occurrence_high", "occurrence_low"]
@@ -157,13 +156,12 @@ _ROWS_WAITING = 131_072
 
 
 class Pool:
-    """The k contexts of smallest priority of each stimulus, one occurrence in each.
+    """The k contexts of smallest priority of each stimulus, with one occurrence each.
 
-    Of several occurrences in one context, or in copies of one text, the first in the text is kept, and of those at the
-    same place the one with the smallest identifier; one of the supplement only if there is no other. This is the
-    smallest of a fixed order, so any order of `add` gives the same pool, and what is `drawn` of one may be added
-    to another. Memory is bounded by k occurrences
-    per stimulus and a fixed number of those that wait to be compared.
+    Of several occurrences in one context, or in copies of one text, the first in the text is kept, and among those at
+    the same place the one with the smallest identifier; one of the supplement only if there is no other. This is the
+    smallest in a fixed order, so any order of `add` gives the same pool, and the `drawn` rows of one pool may be added
+    to another. Memory is bounded by k occurrences per stimulus and a fixed number that wait to be compared.
     """
 
     def __init__(self, k: int) -> None:
@@ -185,7 +183,7 @@ class Pool:
             self._compare()
 
     def drawn(self) -> pl.DataFrame:
-        """Return what is kept, sorted by stimulus (its number) and priority; columns of `CANDIDATE_SCHEMA`."""
+        """Return the kept rows, sorted by stimulus (its number) and priority; columns of `CANDIDATE_SCHEMA`."""
         self._compare()
         return self._kept
 
@@ -201,16 +199,16 @@ class Pool:
 
 
 # --------------------
-# The order in which contexts are drawn: a hash of seed, stimulus and text, computed from the text's identifier.
+# The order of drawing: a hash of seed, stimulus and text, computed from the text's identifier.
 #
-# A sentence table names each context's text by its `text_id`, the 128-bit XXH3 of it, so a draw need not read the
-# text. A second 128-bit XXH3, of seed and stimulus, is the key. Both are taken as halves of 64 bits and mixed:
+# A sentence table identifies each context's text by its `text_id`, a 128-bit XXH3, so a draw need not read the text. A
+# second 128-bit XXH3, of seed and stimulus, is the key. Both are split into halves of 64 bits and mixed:
 #
 #     low'  = mix(high ^ key_high)
 #     high' = mix(low ^ low' ^ key_low)
 #
-# where `mix` is that of `prasanga.base.seeds`. For a given key each step can be undone, so two texts have the same
-# priority exactly if they have the same identifier; for another seed or stimulus the order is another one.
+# with `mix` from `prasanga.base.seeds`. For a given key each step is invertible, so two texts have the same priority
+# exactly if they have the same identifier; another seed or stimulus gives another order.
 
 
 Words64 = npt.NDArray[np.uint64]
@@ -219,7 +217,7 @@ Words64 = npt.NDArray[np.uint64]
 def priority(seed: int, stimulus: str, text: str) -> int:
     """Return the priority of a context for a stimulus, a 128-bit hash; smaller is drawn earlier.
 
-    This is the definition; `priorities` computes the same for whole columns.
+    This is the definition; `priorities` computes it for whole columns.
     """
     halves = np.array([divmod(xxhash.xxh3_128_intdigest(text.encode()), 1 << 64)], np.uint64)
     (high,), (low,) = priorities(halves[:, 0], halves[:, 1], stimulus_keys(seed, [stimulus]))
@@ -228,7 +226,7 @@ def priority(seed: int, stimulus: str, text: str) -> int:
 
 def stimulus_keys(seed: int, stimuli: Sequence[str]) -> Words64:
     """Return the keys of stimuli, shape (n, 2): high and low halves."""
-    # NUL is in no number, so that no two pairs are written alike.
+    # NUL does not occur in numbers, so different pairs never give the same text.
     keys = (xxhash.xxh3_128_intdigest(f"{seed}\0{stimulus}".encode()) for stimulus in stimuli)
     return np.array([divmod(key, 1 << 64) for key in keys], np.uint64).reshape(-1, 2)
 
@@ -246,9 +244,9 @@ def priorities(high: Words64, low: Words64, keys: Words64) -> tuple[Words64, Wor
 
 
 # --------------------
-# The small columns of sentence tables, as numbers: all that a draw needs to know of an occurrence.
+# The small columns of sentence tables, as numbers: all that a draw needs of an occurrence.
 #
-# Texts are not read here. Identifiers become two halves of 64 bits, names (stimuli, forms, sources) their number in
+# Texts are not read here. Identifiers become two halves of 64 bits, and names (stimuli, forms, sources) their number in
 # a list, so that millions of rows can be compared and counted as columns of numbers.
 
 
@@ -265,14 +263,14 @@ ROWS_SCHEMA = pl.Schema(
     }
 )
 """One row per occurrence. `stimulus`, `form`, `source` are numbers of names; `form_words` the words of the form;
-`context` counts the contexts of a file; `file` and `row` say where the occurrence stands."""
+`context` counts the contexts of a file; `file` and `row` are the occurrence's place."""
 
 _ROWS_AT_A_TIME = 65_536
 _HEX_DIGITS = 32
 
 
 class Names:
-    """Names and their numbers, in the order in which they were met; or a fixed list, and no other."""
+    """Names and their numbers, in order of first appearance; or a fixed list of names."""
 
     def __init__(self, fixed: Iterable[str] | None = None) -> None:
         self._fixed = fixed is not None
@@ -280,7 +278,7 @@ class Names:
 
     @property
     def names(self) -> list[str]:
-        """All names, each at the place of its number."""
+        """All names, by number."""
         return list(self._numbers)
 
     def numbers(self, column: pa.DictionaryArray) -> npt.NDArray[np.int64]:
@@ -294,7 +292,7 @@ class Names:
 
 
 class StimulusNames:
-    """The names that the rows of all files refer to; only the rows of `stimuli` are read, or all if it is None."""
+    """The names in the rows of all files; only the rows of `stimuli` are read, or all if it is None."""
 
     def __init__(self, stimuli: Iterable[str] | None) -> None:
         self.stimuli = Names(stimuli)
@@ -319,13 +317,13 @@ def read_rows(
 
     Args:
         path: a Parquet file with the columns of the sentence contract.
-        vocabulary: gives names their numbers, and says which stimuli are wanted.
+        vocabulary: numbers the names, and has the stimuli to read.
         file: number of the file, for its rows.
         supplement: whether the file belongs to the supplement, for its rows.
-        read: told the rows of each batch when the next one is asked for, those of other stimuli too.
+        read: called with the number of rows of each batch, other stimuli included, when the next one is requested.
 
     Raises:
-        InputError: if the file is absent or damaged, or lacks a column.
+        InputError: the file is missing or damaged, or lacks a column.
     """
     n_rows, n_contexts, last = 0, 0, None
     for batch in read_batches(path, COLUMNS, rows=_ROWS_AT_A_TIME):
@@ -363,13 +361,13 @@ def read_rows(
 
 
 def _begins_context(ids: pa.Array, last: str | None) -> npt.NDArray[np.bool_]:
-    """Mark each row that belongs to another context than the one before it; the rows of a context stand together."""
+    """Mark each row that begins another context; the rows of a context are adjacent."""
     rest = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)).to_numpy(zero_copy_only=False)
     return np.concatenate([[ids[0].as_py() != last], rest.astype(bool)])
 
 
 def _halves(batch: pa.RecordBatch, what: str) -> dict[str, Words64]:
-    """Return a column of identifiers of 32 hexadecimal digits as two of numbers: high and low halves, shape (n,)."""
+    """Return a column of identifiers of 32 hexadecimal digits as numbers: high and low halves, shape (n,)."""
     digits = batch[f"{what}_id"].cast(pa.binary()).cast(pa.binary(_HEX_DIGITS))
     buffer = digits.buffers()[1].slice(digits.offset * _HEX_DIGITS, len(digits) * _HEX_DIGITS)
     halves = np.frombuffer(binascii.unhexlify(buffer), ">u8").astype(np.uint64).reshape(-1, 2)
@@ -377,11 +375,11 @@ def _halves(batch: pa.RecordBatch, what: str) -> dict[str, Words64]:
 
 
 # --------------------
-# Counting what there is of each stimulus, in memory that does not grow with the corpus.
+# Counts for each stimulus, in memory that does not grow with the corpus.
 #
-# How many different texts a stimulus has cannot be counted in passing: each would have to be remembered. So the
-# texts are set aside on disk, 28 bytes each, in slices of the range of their hash, and counted a slice at a time.
-# Copies of one text fall into one slice, so the counts are exact.
+# The distinct texts of a stimulus cannot be counted in passing, because each would have to be remembered. So the texts
+# are written to disk, 28 bytes each, in slices of the range of their hash, and counted slice by slice. Copies of one
+# text fall into one slice, so the counts are exact.
 
 
 _COUNTS = pl.Schema(
@@ -397,18 +395,18 @@ _RECORD = np.dtype(
     [("stimulus", "u4"), ("text_high", "u8"), ("text_low", "u8"), ("n_words", "i4"), ("form_words", "i4")]
 )
 _RECORDS_PER_SLICE = 1 << 18
-_MOST_SLICES = 256  # files that are open at once; of a thousand million rows, a slice is then some 110 MB
+_MOST_SLICES = 256  # files open at once; with a thousand million rows, a slice is then about 110 MB
 _BYTES_IN_MEMORY = 1 << 26
 _FORMS_WAITING = 1 << 18
 
 
 class Tally(ExitStack):
-    """Counts of stimuli and forms; a context manager, which removes what it has set aside.
+    """Counts of stimuli and forms; a context manager, which removes its temporary files.
 
     Args:
-        requirements: what texts are counted by.
-        n_rows: about how many rows will be counted; says how finely the texts are sliced.
-        scratch: folder for what is set aside; None for the system's folder for temporary files.
+        requirements: the requirements that texts are counted by.
+        n_rows: about how many rows will be counted; decides the number of slices.
+        scratch: folder for temporary files; None for the system's.
     """
 
     def __init__(self, requirements: Iterable[Requirement], n_rows: int, scratch: str | Path | None = None) -> None:
@@ -417,12 +415,12 @@ class Tally(ExitStack):
         n_slices = min(_MOST_SLICES, max(1, -(-n_rows // _RECORDS_PER_SLICE)))
         self._slices = [self._new_slice(_BYTES_IN_MEMORY // n_slices, scratch) for _ in range(n_slices)]
         self._contexts = np.zeros(0, np.int64)
-        # stimuli of the last context, which may go on in the next batch
+        # stimuli of the last context, which may continue in the next batch
         self._open = pl.DataFrame(schema=dict.fromkeys(_COUNTED, pl.UInt32))
         self._forms = [pl.DataFrame(schema={**dict.fromkeys(_FORM, pl.UInt32), "occurrences": pl.Int64})]
 
     def add(self, rows: pl.DataFrame) -> None:
-        """Count rows of `ROWS_SCHEMA`; the batches of a file in their order, files in any."""
+        """Count rows of `ROWS_SCHEMA`; the batches of a file in order, files in any order."""
         if rows.is_empty():
             return
         self._count_contexts(rows)
@@ -436,12 +434,12 @@ class Tally(ExitStack):
         return pl.concat(self._forms).group_by(_FORM).agg(pl.col("occurrences").sum())
 
     def counts(self) -> pl.DataFrame:
-        """Return what has been counted so far; more may be added afterwards.
+        """Return the counts so far; more rows may be added afterwards.
 
         Returns:
-            A row per stimulus that occurs and requirement: stimulus (number), requirement (its `str`), occurrences,
-            contexts (that hold them), texts (different ones of these), enough_words (texts that have the words),
-            eligible (texts that meet all of the requirement).
+            One row per stimulus that occurs and requirement: stimulus (number), requirement (its `str`), occurrences,
+            contexts (with them), texts (distinct ones), enough_words (texts with the words), eligible (texts that meet
+            all of the requirement).
         """
         counted = pl.DataFrame(schema=_COUNTS)
         for file in self._slices:

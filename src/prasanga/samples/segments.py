@@ -1,4 +1,4 @@
-"""Segments: cut out of contexts around the target, tables of those that were drawn, and filled templates likewise."""
+"""Cut segments out of contexts around the target, write tables of those drawn, and treat filled templates alike."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from prasanga.text.words import WORD, count_words
 # --------------------
 # Cutting a segment of a number of words out of a context, around the target.
 #
-# Words are those of `prasanga.text.words`, the same that a corpus is counted in. A segment runs from its first word
-# to its last and takes along the punctuation attached to them (no space between), so that a sentence keeps its
-# danda; marks that join the last word to the next one, as a hyphen does, belong to neither and are left out.
+# Words are those of `prasanga.text.words`, in which a corpus is counted. A segment runs from its first word to its last
+# and includes the punctuation attached to them (no space between), so that a sentence keeps its danda. Marks that join
+# the last word to the next one, as a hyphen does, belong to neither and are left out.
 
 
 class Segment(NamedTuple):
@@ -52,7 +52,7 @@ class Context:
         end: the character after its last.
 
     Raises:
-        ValueError: if the span does not lie in the text, or there is no word in it.
+        ValueError: the span is outside the text, or there is no word in it.
     """
 
     def __init__(self, text: str, start: int, end: int) -> None:
@@ -74,19 +74,19 @@ class Context:
         """Return the segment for one entry of `samples.lengths`, or None if the context does not allow it.
 
         Args:
-            length: from `parse_length`. For one such as `>75`, a segment is a context of more words, whole.
-            window: `exact` for exactly so many words (`cut`), `paper` for those that the Bangla paper's program takes
-                (`paper`), for a length such as `>75` every context, whole.
-            longest: greatest number of words for a length such as `>75`: of a longer context, these around the target.
+            length: from `parse_length`. For one such as `>75`, a segment is a whole context of more words.
+            window: `exact` for exactly so many words (`cut`), `paper` for the words of the Bangla paper's program
+                (`paper`), which for a length such as `>75` takes every context whole.
+            longest: the most words for a length such as `>75`: of a longer context, this many around the target.
         """
         if not length.over:
             return self.exact(length.words) if window == "exact" else self.paper(length.words)
-        if window == "exact" and len(self._spans) <= length.words:  # the program's are all texts, whole
+        if window == "exact" and len(self._spans) <= length.words:  # the paper's program takes all texts, whole
             return None
         return self._whole() if len(self._spans) <= longest else self.exact(longest)
 
     def exact(self, length: int) -> Segment | None:
-        """Return a segment of exactly `length` words (`cut`), or None where the context is shorter."""
+        """Return a segment of exactly `length` words (`cut`), or None if the context is shorter."""
         of_target = self._stop - self._first
         if len(self._spans) < length or of_target > length:
             return None
@@ -94,14 +94,14 @@ class Context:
         return self._between(first, first + length)
 
     def paper(self, length: int) -> Segment | None:
-        """Return the words that the Bangla paper's program takes, of a context of any length.
+        """Return the words that the Bangla paper's program takes, from a context of any length.
 
-        With h = `length` // 2: h words before the target and h from its first word on, so that for an odd length a
-        segment has a word less than asked for. Where fewer than h words stand before the target, or no more than h
-        from it on, it is the first or the last `length` words of the context. A shorter context is used whole.
+        With h = `length` // 2: h words before the target and h from its first word on, so for an odd length a segment
+        has a word less than asked for. If fewer than h words precede the target, or at most h remain from it on, it is
+        the first or the last `length` words of the context. A shorter context is used whole.
 
-        The program knows targets of one word. One of several that would reach beyond the segment moves its end, and
-        as far as `length` demands its start; None if the target alone has more words.
+        The program only knows targets of one word. One of several words that would reach beyond the segment moves its
+        end and, as far as `length` demands, its start; None if the target alone has more words.
         """
         n_words, half = len(self._spans), length // 2
         if self._stop - self._first > length:
@@ -122,7 +122,7 @@ class Context:
         return Segment(self._text, self._start, self._end, len(self._spans))
 
     def _between(self, first: int, stop: int) -> Segment:
-        """Return the segment of the words from `first` up to `stop`, which hold the target."""
+        """Return the segment of the words from `first` up to `stop`, which include the target."""
         text, spans = self._text, self._spans
         left, right = spans[first][0], spans[stop - 1][1]
         before = text[spans[first - 1][1] if first else 0 : left]
@@ -132,7 +132,7 @@ class Context:
             left -= len(attached[0])
         if stop == len(spans) or attached[1] != after:
             right += len(attached[1])
-        # The target without white space at the ends of the span, which may lie outside the segment.
+        # The target without white space at the ends of the span, which may be outside the segment.
         start, end = max(self._start, spans[self._first][0]), min(self._end, spans[self._stop - 1][1])
         return Segment(text[left:right], start - left, end - left, stop - first)
 
@@ -140,7 +140,7 @@ class Context:
 def cut(text: str, start: int, end: int, length: int) -> Segment | None:
     """Cut exactly `length` words around the target `text[start:end]`.
 
-    With k words in the target, (length - k) // 2 words stand before it and the rest after; at an edge of the text the
+    With k words in the target, (length - k) // 2 words precede it and the rest follow; at an edge of the text the
     window is shifted.
 
     Args:
@@ -153,17 +153,16 @@ def cut(text: str, start: int, end: int, length: int) -> Segment | None:
         The segment, or None if the text has fewer words or the target more.
 
     Raises:
-        ValueError: if the span does not lie in the text, or there is no word in it.
+        ValueError: the span is outside the text, or there is no word in it.
     """
     return Context(text, start, end).exact(length)
 
 
 # --------------------
-# The second pass: the text of the contexts that were drawn, cut to every length.
+# The second pass: the texts of the drawn contexts, cut to every length.
 #
-# Texts are read in the order of the files, segments are written in the order of stimulus and priority. Between the
-# two they lie in a temporary file beside the output, so that memory holds a few thousand of them and never a
-# study's.
+# Texts are read in the order of the files, segments are written in the order of stimulus and priority. In between they
+# are in a temporary file next to the output, so memory holds only a few thousand of them.
 
 
 SEGMENT_SCHEMA = TABLES["segments"].arrow(nullable=())
@@ -173,11 +172,11 @@ _RANKED_SCHEMA = SEGMENT_SCHEMA.append(pa.field("rank", pa.int32(), nullable=Fal
 _COLUMNS = ["occurrence_id", "context_id", "text", "start", "end"]
 _BYTES_WAITING = 1 << 25
 _COUNTED = 256  # segments that are counted together
-_BYTES_PER_ROW = 1_024  # about what a waiting segment takes beside its text
+_BYTES_PER_ROW = 1_024  # about the memory of a waiting segment besides its text
 
 
 def segment_id(text: str, start: int, end: int) -> str:
-    """Return the name of a segment: digest of text and span, 32 hexadecimal digits."""
+    """Return the identifier of a segment: digest of text and span, 32 hexadecimal digits."""
     return hashlib.blake2b(f"{start}\0{end}\0{text}".encode(), digest_size=16).hexdigest()
 
 
@@ -190,10 +189,10 @@ class Segments:
         self._places = places
 
     def batches(self, length: SegmentLength, stimuli: Collection[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the segments of one length in `SEGMENT_SCHEMA`, a batch per stimulus; of some stimuli, or of all.
+        """Yield the segments of one length in `SEGMENT_SCHEMA`, one batch per stimulus; of some stimuli or all.
 
-        Sorted by stimulus and priority: row i of a stimulus is the same context for every model, and with a shared
-        pool for every fixed length.
+        Sorted by stimulus and priority: row i of a stimulus is the same context for every model and, with a shared
+        pool, for every fixed length.
         """
         for stimulus in self._stimuli:
             places = self._places.get((length, stimulus))
@@ -208,13 +207,13 @@ def cut_segments(drawn: Draw, scratch: str | Path | None = None) -> Iterator[Seg
     """Cut the contexts of a draw to every length, and yield the segments.
 
     Args:
-        drawn: from `draw`; its sentence tables are read again, as far as they hold what was drawn.
-        scratch: folder for the segments while they wait to be written (nothing remains there, even if the process is
-            killed); None for the system's.
+        drawn: from `draw`; its sentence tables are read again, as far as they have drawn rows.
+        scratch: folder for the segments while they wait to be written (emptied even if the process is killed); None for
+            the system's.
 
     Raises:
-        InputError: if a sentence table cannot be read.
-        ValueError: if a context does not allow a length that it was drawn for.
+        InputError: a sentence table cannot be read.
+        ValueError: a context does not allow a length that it was drawn for.
     """
     scratch = Path(scratch or tempfile.gettempdir())
     with ExitStack() as stack:
@@ -227,12 +226,12 @@ def cut_segments(drawn: Draw, scratch: str | Path | None = None) -> Iterator[Seg
 
 
 def _close(file: IO[bytes]) -> None:
-    with suppress(OSError):  # what could not be written has been told
+    with suppress(OSError):  # the failure to write was reported before
         file.close()
 
 
 _Places = dict[tuple[SegmentLength, str], list[int]]
-"""The numbers of the batches in the temporary file that hold a stimulus's segments of a length."""
+"""The numbers of the batches in the temporary file with a stimulus's segments of a length."""
 
 
 def _spool(drawn: Draw, file: IO[bytes]) -> _Places:
@@ -293,7 +292,7 @@ def _segments(drawn: Draw) -> Iterator[tuple[SegmentLength, tuple[Any, ...]]]:
 
 
 # --------------------
-# Filled templates as segments: sentences that no corpus holds, embedded by the same code as those that one does.
+# Filled templates as segments: sentences from no corpus, embedded by the same code.
 
 
 FILLED = "templates"
@@ -304,7 +303,7 @@ TEMPLATE_SCHEMA = TABLES["template_sentences"].arrow(nullable=())
 
 
 def fill_templates(lexicon: Lexicon, categories: Iterable[str], templates: Templates) -> pa.Table:
-    """Return the sentences of all words of some categories, each word once however many categories have it.
+    """Return the sentences of all words of some categories, each word once whatever its number of categories.
 
     Args:
         lexicon: the words.
@@ -312,10 +311,10 @@ def fill_templates(lexicon: Lexicon, categories: Iterable[str], templates: Templ
         templates: from `prasanga.lexicon.templates.load_templates`.
 
     Returns:
-        A table in `TEMPLATE_SCHEMA`, which holds the columns of a segment.
+        A table in `TEMPLATE_SCHEMA`, which includes the columns of a segment.
 
     Raises:
-        InputError: a category that the lexicon does not have; as `filled_templates` does.
+        InputError: the lexicon lacks a category; as `filled_templates`.
     """
     stimuli = stimuli_of(categories_of(lexicon), categories, key="seat.categories")
     rows = [_row(filled) for filled in filled_templates(lexicon, sorted(stimuli), templates)]
@@ -335,21 +334,21 @@ def _row(filled: FilledTemplate) -> dict[str, Any]:
 
 
 # --------------------
-# The sentences behind the numbers: of each word the first of those that were measured, for readers.
+# The sentences behind the numbers: the first measured ones of each word, for readers.
 
 
 SENTENCES_SHOWN = 3
-"""Contexts of a word at a length that the page shows."""
+"""The most contexts of a word at a length that the page shows."""
 
 FILLED_SHOWN = 6
-"""Filled templates of a word that the page shows."""
+"""The most filled templates of a word that the page shows."""
 
 SENTENCES_SCHEMA = TABLES["measured_sentences"].polars
-"""Columns of the table of measured sentences, one row a sentence of a word.
+"""Columns of the table of measured sentences, one row per sentence of a word.
 
-`category` is empty in CEAT and SEAT, where all categories share a word's sentences; of a trait it is the structure.
-`n_measured` counts all sentences of the word there, of which the first by `rank` are listed.
-`start` and `end` are null where the word does not stand in the sentence as it is listed."""
+`category` is empty in CEAT and SEAT, where all categories share a word's sentences; for a trait it is the structure.
+`n_measured` counts all measured sentences of the word, of which the first by `rank` are listed. `start` and `end` are
+null if the word does not occur in the sentence as listed."""
 
 
 def choose_sentences(
@@ -359,15 +358,15 @@ def choose_sentences(
     scored: Iterable[str | Path],
     terms: Iterable[str | Path],
 ) -> pl.DataFrame:
-    """Return the first sentences of each word that were measured, in `SENTENCES_SCHEMA`.
+    """Return the first measured sentences of each word, in `SENTENCES_SCHEMA`.
 
-    Segments stand in the order of their priority, so that the first are the same whatever the order of the corpus.
+    Segments are sorted by priority, so the first are the same whatever the order of the corpus.
 
     Args:
         measured: tables of segments of a length, or of filled templates, with the occurrences that all models measured.
-        sources: tables of sentences, which say what file an occurrence is from.
-        scored: tables of the sentences of log-probability bias, one a model.
-        terms: tables of the terms of sentence structures, one a model.
+        sources: tables of sentences, with the file of each occurrence.
+        scored: tables of the sentences of log-probability bias, one per model.
+        terms: tables of the terms of sentence structures, one per model.
     """
     tables = [pl.DataFrame(schema=dict(SENTENCES_SCHEMA))]
     for paths, occurrences in measured:
@@ -381,7 +380,7 @@ def choose_sentences(
         ("log_probability", scored, {"attribute": "stimulus"}),
         ("structures", terms, {"trait": "stimulus", "structure": "category", "group": "template"}),
     ):
-        # all models have the same sentences; what one left out another may have scored
+        # all models have the same sentences; another model may have scored one that this model left out
         has_score = pl.col("left_out").is_null(), pl.col("text").is_not_null()  # a text may not be shown
         found = [read_frame(path).filter(*has_score).rename(names) for path in paths]
         if found:
@@ -391,7 +390,7 @@ def choose_sentences(
 
 
 def _take_first(table: pl.DataFrame, method: str, most: int) -> pl.DataFrame:
-    """Return the first rows of each word, in `SENTENCES_SCHEMA`; a word is looked for where its place is not known."""
+    """Return the first rows of each word, in `SENTENCES_SCHEMA`; a word without a known place is searched for."""
     if "start" not in table.columns:
         places = [(text.find(word), len(word)) for text, word in table.select("text", "stimulus").iter_rows()]
         starts = pl.Series([start if start >= 0 else None for start, _ in places], dtype=pl.Int32)
@@ -404,7 +403,7 @@ def _take_first(table: pl.DataFrame, method: str, most: int) -> pl.DataFrame:
 
 
 def _add_sources(chosen: pl.DataFrame, sources: Iterable[str | Path]) -> pl.DataFrame:
-    """Return the sentences with the file of the corpus that each is from; "" for those of templates."""
+    """Return the sentences with their corpus file; "" for templates."""
     ids, columns = set(chosen.filter(method="ceat")["occurrence_id"]), ["occurrence_id", "source"]
     files: dict[str, str] = {}
     for path in sources:

@@ -1,9 +1,8 @@
-"""What was found, for a reader who knows the language: forms and suffixes with their hits, lengths, a concordance.
+"""Summarize the hits for a reader who knows the language: forms and suffixes with counts, lengths, a concordance.
 
-A suffix group or a spelling may catch words that it does not mean. Numbers show which ending brings many hits, and
-some hits of every stimulus, drawn at random and seen with their surroundings, show whether they are the word.
-Sentence tables may be larger than the memory: only their small columns are read, in batches, and of the texts those
-of the hits drawn.
+A suffix group or a spelling may catch words that it does not mean. Counts show which ending brings many hits, and a
+random sample of every stimulus's hits, shown with their surroundings, shows whether they are the word. Sentence tables
+may be larger than memory: only their small columns are read, in batches, and only the sampled hits' texts.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from prasanga.sentences.matcher import fold_column
 from prasanga.text import WORD, fold, words
 
 # --------------------
-# Which suffix brought how many hits: one that brings many, or all of them for one word, may make another word.
+# Hits by suffix: one that brings many, or all hits of a word, may make another word.
 
 
 SUFFIX_SCHEMA = TABLES["suffixes"].arrow(nullable=())
@@ -104,16 +103,16 @@ FORM_SCHEMA = TABLES["audit_forms"].arrow(nullable=())
 """One row per stimulus, form (folded: no U+200C, a plain hyphen) and corpus file, sorted by these."""
 
 CONCORDANCE_SCHEMA = TABLES["concordance"].arrow(nullable=())
-"""One row per hit drawn, sorted by stimulus and rank (from 1). `left + form + right` stands so in the text."""
+"""One row per sampled hit, sorted by stimulus and rank (from 1). `left + form + right` is a stretch of the text."""
 
 LENGTH_SCHEMA = TABLES["context_lengths"].arrow(nullable=["at_most"])
 """One row per bin of context lengths in words, bounds included, shortest first; the last bin has no upper bound."""
 
 LENGTH_BINS = (1, 9, 15, 25, 40, 60, 75, 100, 125, 150, 200, 250)
-"""Where the bins begin: the segment lengths of the Bangla paper's figures are among them."""
+"""The least length of each bin; the segment lengths of the Bangla paper's figures are among them."""
 
 CONTEXT_CHARACTERS = 60
-"""So many characters of a hit's surroundings are shown on either side, or fewer: a word is not cut."""
+"""The most characters of surroundings on either side of a hit; words are not cut."""
 
 _ROWS_AT_A_TIME = 1 << 17
 
@@ -131,13 +130,13 @@ def count_forms(paths: Iterable[str | Path]) -> pa.Table:
 
 
 def length_histogram(paths: Iterable[str | Path]) -> pa.Table:
-    """Count the contexts by their number of words (`LENGTH_SCHEMA`), each once however many stimuli it has.
+    """Count the contexts by their number of words (`LENGTH_SCHEMA`), each once whatever its number of stimuli.
 
     Args:
         paths: sentence tables, in any order; the rows of a context follow each other in one of them.
 
     Raises:
-        InputError: a file is absent or damaged, or lacks a column.
+        InputError: a file is missing or damaged, or lacks a column.
     """
     counts = np.zeros(len(LENGTH_BINS), np.int64)
     for path in paths:
@@ -154,17 +153,17 @@ def length_histogram(paths: Iterable[str | Path]) -> pa.Table:
 def concordance(paths: Sequence[str | Path], n: int, seed: int) -> pa.Table:
     """Draw `n` hits of every stimulus at random, each with its surroundings (`CONCORDANCE_SCHEMA`).
 
-    The hits with the smallest hashes of seed, stimulus and text are taken: the same ones whatever the order of the
-    files and the division of the corpus among them. If a text is in the corpus more than once, or holds the stimulus
-    more than once, the first hit is taken (of copies, the one with the smallest `occurrence_id`).
+    The hits with the smallest hashes of seed, stimulus and text are drawn: the same whatever the order of the files and
+    the division of the corpus among them. If a text occurs more than once, or has the stimulus more than once, its
+    first hit is drawn (among copies, the one with the smallest `occurrence_id`).
 
     Args:
         paths: sentence tables.
-        n: hits per stimulus; fewer where there are fewer.
+        n: hits per stimulus, or fewer if there are fewer.
         seed: of the study; another seed draws other hits.
 
     Raises:
-        InputError: a file is absent or damaged, or lacks a column.
+        InputError: a file is missing or damaged, or lacks a column.
     """
     keys: dict[str, int] = {}
     lowest: pl.DataFrame | None = None
@@ -202,7 +201,7 @@ def _with_texts(path: str | Path, hits: pl.DataFrame) -> pl.DataFrame:
 
 
 def surroundings(text: str, start: int, end: int) -> tuple[str, str]:
-    """Return what stands before and after a word: at most `CONTEXT_CHARACTERS` on either side, in whole words.
+    """Return the text before and after a word: at most `CONTEXT_CHARACTERS` on either side, in whole words.
 
     Args:
         text: the context.
@@ -210,7 +209,7 @@ def surroundings(text: str, start: int, end: int) -> tuple[str, str]:
         end: where it ends.
 
     Returns:
-        The texts before and after; white space is dropped at their outer ends, and kept beside the word.
+        The texts before and after; white space is dropped at their outer ends, and kept next to the word.
     """
     first, last = max(start - CONTEXT_CHARACTERS, 0), min(end + CONTEXT_CHARACTERS, len(text))
     if _inside_a_word(text, first):

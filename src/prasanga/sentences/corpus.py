@@ -1,4 +1,4 @@
-"""Corpus files and their parts: lines of plain or compressed files, and Parquet on this machine or behind a URL."""
+"""Read corpus files and their parts: lines of plain or compressed files, and local or remote Parquet."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ class Shard(NamedTuple):
     Attributes:
         path: the file, relative to the working directory; or its URL.
         source: the file, relative to the root of the corpus; its name in the results, whatever the part.
-        documents: where a document of plain text ends (blank-line, line, file).
+        documents: the end of a document of plain text (blank-line, line, file).
         format: how the file is read.
         field: field or column with the text, in jsonl, json, table, parquet and dataset.
         columns: columns with the stimulus and the sentence, in an extracted table.
-        start: first byte of the part, which has the lines that begin from `start` to before `end`. In parquet, these
-            are numbers of row groups.
+        start: first byte of the part, which has the lines that begin from `start` to before `end`; row-group number in
+            parquet.
         end: the byte after its last; None for the end of the file.
-        text: number of the entry that names it, from 0.
-        size: bytes of the whole file when the run was planned; None if it was not looked at.
-        share: about how many bytes of the file the part has; None for a whole file.
+        text: number of its entry in the config, from 0.
+        size: bytes of the whole file at planning; None if unknown.
+        share: about how many bytes of the file are in the part; None for a whole file.
         state: the server's hash, tag or time of a remote file.
     """
 
@@ -71,22 +71,22 @@ class Shard(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Return whether this is no part of a file."""
+        """Return whether this is a whole file."""
         return self.start == 0 and self.end is None
 
     @property
     def bytes_on_disk(self) -> int:
-        """Return about how many bytes of the file are read; 0 where they are not known."""
+        """Return about how many bytes of the file are read; 0 if unknown."""
         return self.share or self.size or 0
 
     def whole(self) -> Shard:
-        """Return the file that this is a part of."""
+        """Return the whole file."""
         return self._replace(start=0, end=None, share=None)
 
     def digest(self) -> dict[str, str]:
-        """Return the xxh3_128 (32 hex digits) of the bytes that the job reads, by path; a part names its place as well.
+        """Return the xxh3_128 (32 hex digits) of the bytes that the job reads, by path (and place, for a part).
 
-        That of a remote file is one of its state.
+        For a remote file it is a digest of its state.
         """
         name = self.path if self.is_whole else f"{self.path}, {self.start} to {self.end or 'the end'}"
         if is_remote(self.path):
@@ -107,7 +107,7 @@ class Shard(NamedTuple):
 
 @dataclass
 class ReadingReport:
-    """What was read: all lines and bytes of the source, blank and skipped lines included."""
+    """Counts of everything read: all lines and bytes of the source, including blank and skipped lines."""
 
     bytes: int = 0
     lines: int = 0
@@ -142,12 +142,12 @@ def too_long(path: Path, offset: int) -> InputError:
     """Return the error for a line of more than `LONGEST_LINE` bytes that begins at `offset`."""
     return InputError(
         f"{path}: the line that begins at byte {offset} of the decompressed text has more than {LONGEST_LINE} bytes."
-        " Break it into lines, such as a paragraph each; a JSON file needs one object per line."
+        " Break it into lines, for example by paragraph; a JSON file needs one object per line."
     )
 
 
 def describe_not_utf8(at: int, line: int, error: UnicodeDecodeError) -> str:
-    """Return what is wrong with a line that is not UTF-8 from the byte `at` of the whole text on, and the remedy."""
+    """Return what is wrong with a line that is not UTF-8 from byte `at` of the whole text, and the remedy."""
     shown = error.object[error.start : error.start + 8].hex(" ")
     return (
         f"not UTF-8 at byte {at} of the decompressed text (line {line}): found the bytes {shown}."
@@ -156,18 +156,18 @@ def describe_not_utf8(at: int, line: int, error: UnicodeDecodeError) -> str:
 
 
 # --------------------
-# Parquet files behind a URL: listed, told apart by what the server says of them, and read by ranges of bytes.
+# Parquet files behind a URL: listed, identified by the server's description, and read by byte ranges.
 #
-# `hf://` and `s3://` are file systems of fsspec, which find their credentials where their libraries look for them.
-# `https://` is one file, read without credentials.
+# `hf://` and `s3://` are file systems of fsspec, which find credentials where their libraries look for them. `https://`
+# is one file, read without credentials.
 
 _AHEAD = 1 << 22  # bytes per request
 _PATIENCE = 60  # seconds without an answer
-_PAUSES = (0.5, 1.0)  # seconds before a request that failed is repeated
+_PAUSES = (0.5, 1.0)  # seconds before a failed request is repeated
 
 
 class RemoteFile(NamedTuple):
-    """A file as the server describes it: URL, bytes, and the hub's hash, an ETag, or a time."""
+    """A remote file: URL, bytes, and the hub's hash, an ETag, or a time."""
 
     url: str
     size: int
@@ -175,12 +175,12 @@ class RemoteFile(NamedTuple):
 
 
 def is_remote(path: str) -> bool:
-    """Return whether this is an address and no path."""
+    """Return whether this is a URL, not a path."""
     return "://" in path
 
 
 def find_remote(pattern: str) -> list[RemoteFile]:
-    """Return the Parquet files that a URL names, or a pattern under `hf://` and `s3://`; by name.
+    """Return the Parquet files that a URL, or a pattern under `hf://` and `s3://`, names; sorted by name.
 
     Raises:
         InputError: another protocol, credentials in the URL, no such file, no network, a server without ranges.
@@ -213,9 +213,9 @@ def find_remote(pattern: str) -> list[RemoteFile]:
 
 
 def open_columns(path: str) -> BinaryIO:
-    """Open a Parquet or Arrow file on this machine or behind a URL, which `find_remote` allows; raises an InputError.
+    """Open a Parquet or Arrow file on this machine or behind a URL that `find_remote` allows; raise InputError.
 
-    The bytes of a remote file are fetched as they are asked for.
+    The bytes of a remote file are fetched on demand.
     """
     scheme, is_address, name = path.partition("://")
     if not is_address:
@@ -226,7 +226,7 @@ def open_columns(path: str) -> BinaryIO:
 
 @contextmanager
 def explaining(path: str) -> Iterator[None]:
-    """Name the file or address that a library cannot read, and say what to do."""
+    """Name the file or URL that a library cannot read, and say what to do."""
     try:
         yield
     except InputError:
@@ -263,7 +263,7 @@ def _state_of(info: Mapping[str, Any]) -> str:
 
 
 class _HttpFile(AbstractBufferedFile):  # type: ignore[misc]
-    """A file behind https that is asked for range by range; what fails is asked for again."""
+    """A file behind https, read by byte ranges; failed requests are repeated."""
 
     def __init__(self, url: str) -> None:
         self.path = url
@@ -298,21 +298,21 @@ def _open(url: str, **headers: str) -> Any:
 
 
 def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
-    """Download a file; it is there whole or not at all.
+    """Download a file, whole or not at all.
 
     Args:
         url: an address with http or https.
-        target: the path; an existing file is replaced when the new one is whole.
-        sha256: of the content, in hexadecimal; None takes any content.
+        target: the path; an existing file is replaced by the complete new one.
+        sha256: of the content, in hexadecimal; None allows any content.
 
     Returns:
         The sha256 of the content.
 
     Raises:
-        InputError: the address cannot be reached, has no file, ends too early, or has other content than `sha256`.
+        InputError: the address is unreachable, lacks the file, ends too early, or has other content than `sha256`.
     """
     if not url.startswith(("https://", "http://")):
-        raise InputError(f"{url!r} is no address to fetch from; it must begin with https:// or http://.")
+        raise InputError(f"{url!r} is not an address to fetch from. Write one that begins with https:// or http://.")
     try:
         with _open(url) as answer, replacing(target) as temporary:
             with temporary.open("wb") as file:
@@ -326,8 +326,8 @@ def fetch(url: str, target: str | Path, sha256: str | None = None) -> str:
                 raise InputError(f"{url}: the connection ended after {size} of {expected} bytes. Try again.")
             if sha256 is not None and found != sha256.lower():
                 raise InputError(
-                    f"{url}: the content has the sha256 {found}, but {sha256.lower()} is wanted. The file has changed."
-                    " Nothing was kept; find out why before you write the new sha256."
+                    f"{url}: the content has the sha256 {found}, not {sha256.lower()}: the file has changed and was not"
+                    " kept. Find out why before you write the new sha256."
                 )
     except InputError:
         raise

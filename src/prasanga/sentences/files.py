@@ -1,7 +1,7 @@
-"""Which files a corpus consists of, and how each is cut into parts.
+"""List the files of a corpus, and cut each into parts.
 
-Planning looks at names, sizes, the first bytes of each file and, of a large Parquet file, its footer. Plain text is
-cut at line ends, Parquet between row groups; any other file is one part.
+Planning reads names, sizes, the first bytes of each file and, for a large Parquet file, its footer. Plain text is cut
+at line ends, Parquet between row groups; any other file is one part.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from prasanga.sentences.records import FORMATS, read_records
 logger = logging.getLogger(__name__)
 
 SENTENCES_VERSION = 1
-"""Raise this number when the code finds other sentences or draws other segments: the corpus is then read again."""
-_LONGEST_NAME = 120  # a file's name may have 255 bytes, with its ending and the addition of a temporary name
+"""Raise this number when a change finds other sentences or draws other segments: the corpus is then read again."""
+_LONGEST_NAME = 120  # a file name may have 255 bytes, with its ending and the addition of a temporary name
 _MOST_FAULTS = 10  # files that a message names
 
 
@@ -54,22 +54,22 @@ def find_shards(
     *,
     look: bool = True,
 ) -> dict[str, Shard]:
-    """Return the files that the entries of `corpus.texts` name, and their parts, by the name of their results.
+    """Return the parts of the files that the entries of `corpus.texts` name, by the name of their results.
 
     Args:
         root: `corpus.root`, the folder that paths and patterns start from.
         texts: entries with `files` (a path, pattern or folder), and optionally the other keys of the config.
-        shard_bytes: size of a part, on the disk. Those of plain text are `[0, shard_bytes)`, `[shard_bytes, 2 *
-            shard_bytes)` and so on; the last one has half as much to one and a half times as much.
-        key: the place of the entries in the config, for messages.
-        tell: gets a sentence about files that are left out because they are links to others, and about large ones
-            that cannot be cut; None for the log.
-        remembered: a JSON file that keeps what servers said, for the jobs of the run; None for none.
-        look: whether to ask the servers; otherwise, what is remembered counts.
+        shard_bytes: size of a part, on disk. Parts of plain text are `[0, shard_bytes)`, `[shard_bytes, 2 *
+            shard_bytes)` and so on; the last has half to one and a half times as much.
+        key: the config key of the entries, for messages.
+        tell: called with a sentence about files that are left out because they are links to others, and about large
+            files that cannot be cut; None for the log.
+        remembered: a JSON file that keeps the servers' answers for the jobs of the run; None without one.
+        look: whether to ask the servers; otherwise the remembered answers count.
 
     Raises:
-        InputError: an entry names no file; a folder has no text in it or may not be searched; a file is named twice,
-            or two files would get the same name; files are empty, or of a format that is not read.
+        InputError: an entry names no file; a folder has no text or cannot be searched; a file is named twice, or two
+            files would get the same name; files are empty, or of a format that is refused.
     """
     texts = list(texts)
 
@@ -81,33 +81,33 @@ def find_shards(
         return _cut(_find_files(Path(root), texts, say, servers), shard_bytes, say, servers)
     except OSError as error:
         raise InputError(
-            f"{key}: {str(error.filename or root)[:200]!r} is out of reach ({error.strerror}). Let yourself search the"
+            f"{key}: {str(error.filename or root)[:200]!r} is unreachable ({error.strerror}). Let yourself search the"
             " folders on the way (`chmod u+x`), or name files elsewhere."
         ) from None
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{key}: the name of the file {error.object!r} is not UTF-8, so that no result can name it. Rename it."
+            f"{key}: the name of the file {error.object!r} is not UTF-8, so results cannot use it. Rename it."
         ) from None
     except InputError as error:
-        if not os.path.isdir(root):  # noqa: PTH112 - Path's raises where it may not look
+        if not os.path.isdir(root):  # noqa: PTH112 - Path's raises for unreadable folders
             raise InputError(
-                f"corpus.root is {str(root)!r}, which is no folder. Write the folder that `{key}` starts from."
+                f"corpus.root is {str(root)!r}, which is not a folder. Write the folder that `{key}` starts from."
             ) from None
         raise InputError(str(error).replace("corpus.texts", key)) from None
 
 
 def require_apart(shards: Mapping[str, Shard], supplement: Mapping[str, Shard]) -> None:
-    """Refuse a file that is in both: its sentences would count twice.
+    """Refuse a file in both corpus and supplement: its sentences would count twice.
 
     Raises:
-        InputError: with the file.
+        InputError: a file is in both.
     """
     real = {os.path.realpath(shard.path) for shard in shards.values()} if supplement else set()
     both = {shard.source for shard in supplement.values() if os.path.realpath(shard.path) in real}
     if both:
         raise InputError(
-            f"corpus.supplement: the file {min(both)!r} is in `corpus.texts` as well, so that its sentences would count"
-            " twice. Take it out of one of them."
+            f"corpus.supplement: the file {min(both)!r} is also in `corpus.texts`, so its sentences would count twice."
+            " Take it out of one of them."
         )
 
 
@@ -142,7 +142,7 @@ def _find_files(
             found += _find_local(root, text, like, faults)
     shards: dict[str, Shard] = {}
     real = {whole.path: whole.path if is_remote(whole.path) else os.path.realpath(whole.path) for whole in found}
-    own: dict[str, Shard] = {}  # of several names of a file, the one without links counts
+    own: dict[str, Shard] = {}  # of several names of a file, the one without links
     for whole in sorted(found, key=lambda whole: real[whole.path] not in (whole.path, os.path.abspath(whole.path))):  # noqa: PTH100
         own.setdefault(real[whole.path], whole)
     links = [whole for whole in found if own[real[whole.path]].path != whole.path]
@@ -166,7 +166,7 @@ def _find_files(
 
 
 def _find_local(root: Path, text: Mapping[str, Any], like: Shard, faults: dict[str, str]) -> list[Shard]:
-    """Return the files of an entry on this machine; what is wrong with one goes into `faults`, by its path."""
+    """Return the local files of an entry; add a file's fault to `faults`, by path."""
     named, shards = _list_files(root, text["files"], text.get("format", "auto")), list[Shard]()
     require_no_braces(named)
     for source, by_name in named.items():
@@ -215,14 +215,14 @@ def _list_files(root: Path, pattern: str, wanted: Any) -> dict[str, Format]:
 
 
 def _order(name: str) -> tuple[tuple[str, ...], str]:
-    """Return what sorts the files of a folder before its subfolders."""
+    """Return a sort key that puts the files of a folder before its subfolders."""
     return PurePosixPath(name).parent.parts, PurePosixPath(name).name
 
 
 def _find(root: Path, pattern: str) -> Iterator[str]:
     """Yield the files and folders that fit a pattern with `**` for any number of folders, as `glob` does.
 
-    `glob` itself takes for ever where links to folders make a circle.
+    `glob` itself would never end with a circle of links.
     """
     before, stars, after = re.sub(r"(\*\*/)+", "**/", pattern).partition("**")
     if not stars:
@@ -236,7 +236,7 @@ def _find(root: Path, pattern: str) -> Iterator[str]:
 
 
 def _walk(base: Path) -> Iterator[Path]:
-    """Yield a folder and its subfolders, each once; those without a link on the way come first."""
+    """Yield a folder and its subfolders, each once; those reached without a link come first."""
     folders, links, seen = [base], list[Path](), set[tuple[int, int]]()
     while folders or links:
         folder = folders.pop() if folders else links.pop(0)
@@ -251,7 +251,7 @@ def _walk(base: Path) -> Iterator[Path]:
 
 
 def _list_folder(root: Path, folder: str, wanted: Any) -> dict[str, Format]:
-    """Return the files of a folder and its subfolders that are known by their ending."""
+    """Return the files with known endings in a folder and its subfolders."""
     by_ending = {"word": "text", "extracted": "table", "json": "jsonl"}.get(wanted, wanted)
     prefix = "" if folder in (".", "") else PurePosixPath(folder).as_posix() + "/"
     found: dict[str, Format] = {}
@@ -259,14 +259,14 @@ def _list_folder(root: Path, folder: str, wanted: Any) -> dict[str, Format]:
         known, path = _format_by_name(name), root / folder / name
         if not known or path.is_dir() or (known == "dataset" and not _is_data(path)):
             continue
-        # a pickle in a folder is more often a program's than a text
+        # a pickle in a folder is more likely a program's than a text
         if known != "pickle" if wanted == "auto" else known == by_ending:
             found[prefix + name] = known if wanted == "auto" else wanted
     return found
 
 
 def _is_data(file: Path) -> bool:
-    """Return whether an Arrow file has texts; the library datasets saves others in the same folder.
+    """Return whether an Arrow file has texts; the datasets library saves other files in the same folder.
 
     Raises:
         InputError: the data set is a selection from its files, or its list of files cannot be read.
@@ -282,9 +282,9 @@ def _is_data(file: Path) -> bool:
         if state.get("_indices_data_files"):
             problem = "is a selection from its files"
         elif missing:
-            problem = f"has no file {missing[0]!r}, which is one of its parts"
+            problem = f"lacks the file {missing[0]!r}, which is one of its parts"
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        problem = f"cannot be read as the library datasets writes it ({reason(error)})"
+        problem = f"cannot be read in the format of the datasets library ({reason(error)})"
     if problem:
         raise InputError(
             f"{state_file}: the data set {problem}. Save it again with `dataset.flatten_indices().save_to_disk(...)`,"
@@ -294,7 +294,7 @@ def _is_data(file: Path) -> bool:
 
 
 def _choose_format(path: str, text: Mapping[str, Any], by_name: Format) -> tuple[Format, str]:
-    """Return how a file is read, and what is wrong with it, if it cannot be; what the config states comes first."""
+    """Return the format for reading a file, and its fault if it cannot be read; the config takes precedence."""
     try:
         content = recognize_file(path, text.get("field", "text"))
     except InputError as error:
@@ -305,23 +305,23 @@ def _choose_format(path: str, text: Mapping[str, Any], by_name: Format) -> tuple
         columns = {*text.get("columns", {"stimulus": "word", "sentence": "sentence"}).values()}
         chosen = "extracted" if columns <= {*content.columns} else "table"
     if content.compression and chosen in ("parquet", "dataset"):
-        return chosen, "is compressed as a whole. Decompress it, and name the new file instead."
+        return chosen, "is compressed as a whole. Decompress it, and name the new file."
     is_text = content.is_text and not (refusal and stated == "auto") and chosen not in ("parquet", "dataset")
     if kind == chosen or is_text or (kind == "binary" and chosen == "pickle"):
         return chosen, ""
     if refusal:
-        return chosen, refusal + " To read it as it is, write `format: text` in its entry." * content.is_text
+        return chosen, refusal + " To read it unchanged, write `format: text` in its entry." * content.is_text
     return chosen, f"is {kind}, not {chosen}. Write `format: {kind}` in its entry, or rename it."
 
 
 def find_faults(files: Iterable[Shard], errors: Errors = "stop") -> list[str]:
-    """Return what is wrong with files that a plan can see: it reads the first record of each.
+    """Return the faults of files that a plan can see, by reading the first record of each.
 
     These are wrong or missing columns and fields, files without text, and bytes that are not UTF-8. `find_shards` has
-    looked at the format of every file, so that a few dozen files are enough here.
+    checked the format of every file, so a few dozen files are enough here.
 
     Args:
-        files: whole files, such as `TextsPlan.sampled_files()`; those behind a URL are passed over.
+        files: whole files, such as `TextsPlan.sampled_files()`; remote ones are skipped.
         errors: as in `read_records`.
     """
     faults = list[str]()
@@ -335,7 +335,7 @@ def find_faults(files: Iterable[Shard], errors: Errors = "stop") -> list[str]:
 
 
 class _Servers:
-    """What servers say of their files, kept for the jobs of a run."""
+    """The servers' descriptions of their files, kept for the jobs of a run."""
 
     def __init__(self, remembered: str | Path | None, look: bool) -> None:
         self._place, self._look = remembered, look
@@ -348,7 +348,7 @@ class _Servers:
         return [RemoteFile(*file) for file in self._known[pattern]]
 
     def row_groups(self, whole: Shard) -> list[int]:
-        """Return about how many bytes of a Parquet file come before each of its row groups, and its size."""
+        """Return about how many bytes of a Parquet file precede each of its row groups."""
         key = f"{whole.path} {whole.state}"
         if not is_remote(whole.path):
             return _row_groups(whole)
@@ -369,7 +369,7 @@ class _Servers:
 def _cut(
     files: Mapping[str, Shard], shard_bytes: int, say: Callable[[str], object], servers: _Servers
 ) -> dict[str, Shard]:
-    """Return the parts of files; a file that is not large, or cannot be cut, is one."""
+    """Return the parts of files; a file that is small or cannot be cut is one part."""
     shards: dict[str, Shard] = {}
     uncut: list[Shard] = []
     for name, whole in files.items():
@@ -385,14 +385,14 @@ def _cut(
         largest = max(uncut, key=lambda whole: whole.bytes_on_disk)
         more = f" (and {len(uncut) - 1} more)" if len(uncut) > 1 else ""
         say(
-            f"the file {largest.source!r} of {largest.bytes_on_disk / 1e6:,.0f} MB{more} is read by one job, since only"
+            f"the file {largest.source!r} of {largest.bytes_on_disk / 1e6:,.0f} MB{more} is read by one job: only"
             " plain text and Parquet with several row groups are cut (docs/my_text.md)."
         )
     return shards
 
 
 def cut_file(whole: Shard, part_bytes: int, row_groups: Callable[[Shard], list[int]] | None = None) -> list[Shard]:
-    """Return a file in parts of about so many bytes: plain text by bytes, Parquet by row groups, others whole."""
+    """Return a file in parts of about `part_bytes` bytes: plain text by bytes, Parquet by row groups, others whole."""
     size = whole.bytes_on_disk
     n_parts = max(1, (size + part_bytes // 2) // part_bytes)
     if whole.format == "text" and not find_compression(whole.path):
@@ -400,7 +400,7 @@ def cut_file(whole: Shard, part_bytes: int, row_groups: Callable[[Shard], list[i
         places = borders
     elif whole.format == "parquet" and n_parts > 1:
         groups = (row_groups or _row_groups)(whole)
-        # the first row group that begins in each part, if there is one
+        # the first row group that begins in each part, if any
         first = {min(place // part_bytes, n_parts - 1): number for number, place in reversed([*enumerate(groups)])}
         borders = sorted(first.values())
         places = [groups[number] for number in borders]
@@ -417,7 +417,7 @@ def _row_groups(whole: Shard) -> list[int]:
         with explaining(whole.path), open_columns(whole.path) as source:
             metadata = pq.read_metadata(source)
     except InputError:
-        return [0]  # the job that reads it says what is wrong
+        return [0]  # the job that reads it reports the error
     sizes = [metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups)]
     before = [0, *accumulate(sizes)]
     return [whole.bytes_on_disk * place // max(1, before[-1]) for place in before[:-1]] or [0]
@@ -449,13 +449,13 @@ def _name(source: str) -> str:
     if stem.isascii() and name and len(name) <= _LONGEST_NAME:
         return name
     name = name[:_LONGEST_NAME].rstrip("-.")
-    # a path in Bangla would lose all of its letters, and be named like any other
+    # a path in Bangla would lose all its letters, and collide with others
     digest = hashlib.blake2b(stem.encode(), digest_size=4).hexdigest()
     return f"{name}-{digest}".strip("-")
 
 
 # --------------------
-# What all sentence files of a study have in common, for the files that are made from them.
+# Settings that all sentence files of a study share, for the files made from them.
 
 
 _COMMON = ("language", "normalization", "replacements", "match", "neighbours", "before", "after")
@@ -465,7 +465,7 @@ def common_settings(paths: Iterable[str | Path]) -> dict[str, Any]:
     """Return the settings that the sentences of `paths` were found with (`_COMMON`).
 
     Raises:
-        InputError: two files were made with different ones; the message names the second.
+        InputError: the settings of two files differ.
     """
     common: dict[str, Any] = {}
     for path in paths:

@@ -1,10 +1,9 @@
-r"""Finding stimuli in text: whole words only, every occurrence, positions kept.
+r"""Find stimuli in text: whole words only, every occurrence, positions kept.
 
-A word is what `prasanga.text.WORD` says: a maximal run of letters, marks, digits and joiners. Python's `\b` falls
-inside Bangla words, because it takes vowel signs for punctuation, and would find গান (song) in বাগান (garden). So
-the text is cut into its words once, and each word is looked up; forms of several words (a space, a hyphen) are
-known by their first word and compared as a whole. The time does not depend on the number of stimuli. The search
-itself is compiled.
+A word is a match of `prasanga.text.WORD`: a maximal run of letters, marks, digits and joiners. Python's `\b` splits
+Bangla words, because it counts vowel signs as punctuation, and would find গান (song) in বাগান (garden). So the text is
+cut into words once, and each word is looked up; forms of several words (a space, a hyphen) are looked up by their first
+word and compared as a whole. The time does not depend on the number of stimuli. The search itself is compiled.
 """
 
 from __future__ import annotations
@@ -29,24 +28,24 @@ from prasanga.text.words import IS_WORD, character_flags
 
 _TOKEN: Final = regex.compile(rf"{WORD.pattern}|\S")
 _BESIDE: Final = 256
-"""Bytes on either side of a form in which its neighbour is looked for: the next word or punctuation mark."""
+"""Bytes on either side of a form in which its neighbor is searched for: the next word or punctuation mark."""
 
 Position = Literal["anywhere", "sentence-initial"]
 
 
 class HasClaims(Protocol):
-    """A lexicon, as far as the matcher needs one.
+    """The part of a lexicon that the matcher needs.
 
-    It may have `neighbours` as well: folded form -> the words and marks that it is another word after, and before.
+    It may also have `neighbours`: folded form -> the words and marks after and before which it is another word.
     """
 
     def claims(self) -> Mapping[str, Sequence[str]]:
-        """Return every normalized surface form with the stimuli that get a hit for it."""
+        """Return every normalized surface form with the stimuli that get its hits."""
         ...
 
 
 class Match(NamedTuple):
-    """One stimulus found in a text: `form` is `text[start:end]`, the whole inflected word as it is written there."""
+    """One stimulus found in a text: `form` is `text[start:end]`, the whole inflected word as written there."""
 
     stimulus: str
     form: str
@@ -58,9 +57,9 @@ class Matcher:
     """Finds the surface forms of a lexicon in normalized text.
 
     Args:
-        lexicon: whose `claims()` say which form belongs to which stimuli.
-        position: `anywhere`, or `sentence-initial`: only where the text begins with the form (punctuation aside), so
-            the texts must then be sentences.
+        lexicon: its `claims()` assign forms to stimuli.
+        position: `anywhere`, or `sentence-initial`: only forms at the beginning of a text (after punctuation), so the
+            texts must be sentences.
 
     Attributes:
         stimuli: the stimuli with a form, in order.
@@ -68,7 +67,7 @@ class Matcher:
         first: see `of_form`.
 
     Raises:
-        InputError: a form does not begin and end with a letter or digit, and so could never be found.
+        InputError: a form does not begin and end with a letter or digit, so it could never be found.
     """
 
     def __init__(self, lexicon: HasClaims, position: Position = "anywhere") -> None:
@@ -80,7 +79,7 @@ class Matcher:
             number = int(is_whole.argmin())
             raise InputError(
                 f"The form {forms[number]!r} of the stimulus {' and '.join(stimuli[number])!r} does not begin and end"
-                " with a letter or digit, and so is no whole word. Write it without spaces or punctuation at its ends."
+                " with a letter or digit, so it is not a whole word. Remove spaces and punctuation from its ends."
             )
         claimed = list(chain.from_iterable(stimuli))
         self.stimuli = sorted(set(claimed))
@@ -93,7 +92,7 @@ class Matcher:
     def scan(self, data: Bytes, starts: Positions, ends: Positions) -> tuple[Sentences, Hits]:
         """Copy sentences into a row, count their characters and words, and find the forms in them.
 
-        Forms are left out where their neighbours show that they are another word.
+        Forms are left out if their neighbors show that they are another word.
 
         Args:
             data: valid UTF-8, normalized.
@@ -131,7 +130,7 @@ class Matcher:
     def find(self, text: str) -> list[Match]:
         """Return every match in a normalized `text`, overlaps included, sorted by start, end and stimulus.
 
-        Both মা-কে and the word মা in it are found where both are forms; `longest` leaves the longer one.
+        If both মা-কে and মা are forms, both are found in it; `longest` keeps only the longer one.
         """
         data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
         _, hits = self.scan(data, np.zeros(1, np.int64), np.array([len(data)], dtype=np.int64))
@@ -144,15 +143,15 @@ class Matcher:
 
 
 def fold_column(name: str) -> pl.Expr:
-    """Return a column of forms as the matcher compares them."""
+    """Return a column of forms in the matcher's spelling."""
     return pl.col(name).str.replace_all("\u200c", "", literal=True).str.replace_all("\u2010", "-", literal=True)
 
 
 def _fold_claims(claims: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
-    """Return the forms as they are compared, each once, with its stimuli in order."""
+    """Return the distinct forms in the matcher's spelling, with their stimuli in order."""
     joined = "".join(claims)
     if fold(joined) == joined and "\u2010" not in joined and max(map(len, claims.values()), default=1) == 1:
-        return claims  # nearly always, and there are hundreds of thousands of forms in a large lexicon
+        return claims  # nearly always; a large lexicon has hundreds of thousands of forms
     merged: dict[str, Sequence[str]] = {}
     for form, found in claims.items():
         spelled = fold(form).replace("\u2010", "-")
@@ -161,7 +160,7 @@ def _fold_claims(claims: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[s
 
 
 def longest(matches: Sequence[Match]) -> list[Match]:
-    """Keep only the longest of a stimulus's matches that begin at the same place: মা-কে, and not the মা in it.
+    """Keep only the longest of a stimulus's matches that begin at the same place: মা-কে, not the মা in it.
 
     Args:
         matches: in the order of `Matcher.find`, which is also the order of the result.
@@ -171,28 +170,28 @@ def longest(matches: Sequence[Match]) -> list[Match]:
 
 
 # --------------------
-# The surface forms that the lexicon stage wrote, as the matcher needs them.
+# The surface forms from the lexicon stage, for the matcher.
 
 
 @dataclass(frozen=True)
 class Forms:
-    """Surface forms with the stimuli that get a hit for each: what `Matcher` takes beside a lexicon."""
+    """Surface forms with the stimuli that get their hits, which `Matcher` accepts instead of a lexicon."""
 
     stimuli_of: Mapping[str, tuple[str, ...]]
     neighbours: Mapping[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
 
     def claims(self) -> Mapping[str, tuple[str, ...]]:
-        """Return every normalized surface form with the stimuli that get a hit for it."""
+        """Return every normalized surface form with the stimuli that get its hits."""
         return self.stimuli_of
 
 
 def read_forms(path: str | Path, only: Collection[str] | None = None, *, neighbours: bool = True) -> Forms:
-    """Read the table of surface forms (`results/lexicon/forms.parquet`), without the rows that do not count.
+    """Read the table of surface forms (`results/lexicon/forms.parquet`), only rows that count.
 
     Args:
         path: the table.
-        only: the stimuli whose forms are wanted; None for all.
-        neighbours: whether a form beside certain words is passed over (`not_after`, `not_before`).
+        only: the stimuli whose forms are read; None for all.
+        neighbours: whether a form next to certain words is skipped (`not_after`, `not_before`).
     """
     columns = read_table(path, ["form", "stimulus", "counted", "not_after", "not_before"]).to_pydict()
     stimuli_of: defaultdict[str, list[str]] = defaultdict(list)
@@ -209,17 +208,17 @@ def read_forms(path: str | Path, only: Collection[str] | None = None, *, neighbo
 
 
 # --------------------
-# The search, compiled: the first word of each form is hashed, and so is every word of every sentence.
+# The compiled search: the first word of each form is hashed, and so is every word of every sentence.
 #
-# A word costs the same whatever the size of the lexicon: most words fail at a bitmap that stays in the processor's
-# cache. The others are compared byte by byte with the forms of that hash, so a hit is never a matter of hashes.
+# A word costs the same whatever the size of the lexicon: most words fail at a bitmap that stays in the CPU's cache. The
+# others are compared byte by byte with the forms of that hash, so equal hashes never make a hit.
 
 _NON_JOINER: Final = 0x200C
 _HYPHEN: Final = 0x2010
 _PLAIN_HYPHEN: Final = ord("-")
 
 _NO_WORD: Final = np.uint64(0xCBF29CE484222325)
-"""The hash of no characters."""
+"""The hash of an empty text."""
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(32)
 

@@ -1,8 +1,7 @@
-"""A corpus in blocks of about a megabyte, and each block as normalized sentences with what is found in them.
+"""Read a corpus in blocks of about a megabyte, and turn each into normalized sentences with the forms found in them.
 
-A block is whole lines as bytes, neither decoded nor copied. A line ends at a line feed and nowhere else
-(a carriage return before it is dropped). A part of a plain file is a range of its bytes: it has the lines that begin in
-it.
+A block is whole lines as bytes, neither decoded nor copied. Only a line feed ends a line (a carriage return before it
+is dropped). A part of a plain file is a byte range: it has the lines that begin in it.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ class Block(NamedTuple):
 
     Attributes:
         lines: the lines without their ends.
-        offsets: of each line's record: its byte offset in the decompressed source, or its number.
-        begins: whether a document begins at the line, whatever stands before it.
-        continues: whether the line belongs to the same record as the line before.
-        blank: whether there is nothing but white space in it.
+        offsets: for each line's record, its byte offset in the decompressed source, or its number.
+        begins: whether a document begins at the line, whatever precedes it.
+        continues: whether the line belongs to the same record as the previous line.
+        blank: whether it is only white space.
         breaks: whether the document ends at the line.
         size: bytes of the source, line ends included.
-        offset: where these begin in the decompressed source.
-        records: the record of each line; None for text, which nobody has counted yet.
+        offset: their start in the decompressed source.
+        records: the record of each line; None for text, where they are not counted yet.
     """
 
     lines: Lines
@@ -67,14 +66,14 @@ class Block(NamedTuple):
 
 
 def text_blocks(shard: Shard, begin: int | None = None) -> Iterator[Block]:
-    """Yield the lines of a text file from a part on to the end of the file; no block has lines of the part and others.
+    """Yield the lines of a text file from a part to the end of the file; blocks do not mix the part and later lines.
 
     Args:
         shard: the part.
-        begin: the byte of the decompressed text from which lines may begin; None for the beginning of the part.
+        begin: the first byte of the decompressed text at which a line may begin; None for the part's beginning.
 
     Raises:
-        InputError: if the file cannot be read, or a line is longer than `LONGEST_LINE`; the message names the place.
+        InputError: the file cannot be read, or a line is longer than `LONGEST_LINE`; the message names the place.
     """
     for offset, data in _whole_lines(shard, shard.start if begin is None else begin):
         starts, ends, blank = _lines_of(np.frombuffer(data, dtype=np.uint8), offset)
@@ -88,14 +87,14 @@ def text_blocks(shard: Shard, begin: int | None = None) -> Iterator[Block]:
 
 
 def _blocks(shard: Shard, errors: Errors, report: ExtractionReport | None = None) -> Iterator[Block]:
-    """Yield the lines of a part of a file in any format; of text, also those that follow the part."""
+    """Yield the lines of a part of a file in any format; for text, also the lines after the part."""
     if shard.format == "text":
         return text_blocks(shard)
     return record_blocks(read_records(shard, errors, report))
 
 
 def record_blocks(records: Iterable[Record]) -> Iterator[Block]:
-    """Yield the lines of records, each record a document; no record is divided between two blocks."""
+    """Yield the lines of records, each record a document; blocks do not divide records."""
     texts: list[bytes] = []
     held: list[Record] = []
     total = 0
@@ -125,9 +124,9 @@ def _block_of_records(texts: list[bytes], records: list[Record]) -> Block:
 
 
 def _whole_lines(shard: Shard, begin: int) -> Iterator[tuple[int, bytes]]:
-    """Yield pieces of whole lines, those that begin in `begin` or later, each with its offset."""
+    """Yield pieces of whole lines that begin at `begin` or later, each with its offset."""
     path = Path(shard.path)
-    # One byte earlier, so that a line that begins exactly there is seen to begin there.
+    # One byte earlier, to see whether a line begins exactly there.
     offset = max(begin - 1, 0)
     with open_decompressed(path, start=offset) as stream:
         if begin > 0:
@@ -151,7 +150,7 @@ def _whole_lines(shard: Shard, begin: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _apart(data: bytes, borders: list[int]) -> Iterator[bytes]:
-    """Yield whole lines, those that begin before each border apart from those that do not."""
+    """Yield whole lines, split at each border by where they begin."""
     done = 0
     for border in borders:
         if done < border < len(data):
@@ -163,7 +162,7 @@ def _apart(data: bytes, borders: list[int]) -> Iterator[bytes]:
 
 
 def _skip_line(stream: BinaryIO) -> int:
-    """Read to the end of the line; the number of bytes read."""
+    """Read to the end of the line, and return the number of bytes read."""
     size = 0
     while piece := stream.readline(BLOCK):
         size += len(piece)
@@ -173,7 +172,7 @@ def _skip_line(stream: BinaryIO) -> int:
 
 
 def _lines_of(data: Bytes, offset: int) -> tuple[Positions, Positions, NDArray[np.bool_]]:
-    """Find where lines begin and end in `data`, and which of them are blank.
+    """Find the beginnings and ends of lines in `data`, and which lines are blank.
 
     `offset` 0 is the beginning of a file.
     """
@@ -210,10 +209,10 @@ def _find_lines(
 
 
 # --------------------
-# Blocks of lines to passages: normalized sentences in a row, with what is found in them.
+# From blocks of lines to passages: normalized sentences in a row, with the forms found in them.
 #
-# Here is counted what was read. What stands before and after a part of a file is read as far as the part's contexts
-# reach, and not counted.
+# Reading is counted here. Text before and after a part of a file is read as far as the part's contexts reach, and not
+# counted.
 
 
 _MARGIN = 1 << 16
@@ -222,7 +221,7 @@ logger = logging.getLogger(__name__)
 
 
 class Reader:
-    """Blocks to passages: lines to normalized sentences, with what is found in them."""
+    """Turns blocks of lines into passages: normalized sentences with the forms found in them."""
 
     def __init__(
         self, path: Path, normalizer: Normalizer, matcher: Matcher, errors: Errors, report: ExtractionReport
@@ -230,17 +229,17 @@ class Reader:
         self.matcher, self._normalizer = matcher, normalizer
         self._path, self._errors, self._report = path, errors, report
         self._numbers = {name: number for number, name in enumerate(matcher.stimuli)}
-        self.unknown: list[str] = []  # stimuli of another table that are none of the lexicon's
+        self.unknown: list[str] = []  # stimuli of another table that the lexicon lacks
         self.forget()
 
     def forget(self) -> None:
-        """Begin with other text."""
-        self.documents = 0  # that have begun
+        """Begin another text."""
+        self.documents = 0  # begun so far
         self.broken = True  # whether a document ended at the last line
         self._last_with_text = -1
 
     def passage(self, block: Block, *, owned: bool = True) -> Passage:
-        """Return the sentences of a block; counted if they are `owned`."""
+        """Return the sentences of a block; they are counted if `owned`."""
         lines, undecodable = _normalized(block, self._normalizer, self._errors, self._path)
         breaks = block.breaks
         if undecodable:
@@ -255,7 +254,7 @@ class Reader:
             words = [record.stimulus for record in block.records]
             only[:] = [ANY if word is None else self._number_of(word) for word in words]
             at[:] = [-1 if record.start is None else record.start for record in block.records]
-            kept = np.flatnonzero(lines.ends > lines.starts)  # a line is a context as it is
+            kept = np.flatnonzero(lines.ends > lines.starts)  # each line is a whole context
             spans, cut = Spans(kept, lines.starts[kept], lines.ends[kept]), 0
         else:
             spans, cut = split_lines(lines, LONGEST_SENTENCE)
@@ -289,7 +288,7 @@ class Reader:
         )
 
     def _number_of(self, word: str) -> int:
-        """Return the stimulus that a word of another table is, in whatever spelling."""
+        """Return the stimulus of a word in another table, in any spelling."""
         if word not in self._numbers:
             spelled = self._normalizer.one(word).strip()
             whole = [match.stimulus for match in self.matcher.find(spelled) if match.form == spelled]
@@ -302,9 +301,9 @@ class Reader:
 
 
 def _normalized(block: Block, normalizer: Normalizer, errors: Errors, path: Path) -> tuple[Lines, list[int]]:
-    """Return the normalized lines of a block, and which are not UTF-8 and to be skipped."""
+    """Return the normalized lines of a block, and which lines to skip because they are not UTF-8."""
     lines, undecodable = normalizer.rewrite(block.lines)
-    # White space is no text, also where a repair makes a mark of it (U+0085 becomes an ellipsis).
+    # White space is not text, even if a repair turns it into a mark (U+0085 becomes an ellipsis).
     lines.ends[block.blank] = lines.starts[block.blank]
     if undecodable and errors == "stop":
         line = undecodable[0]
@@ -313,14 +312,14 @@ def _normalized(block: Block, normalizer: Normalizer, errors: Errors, path: Path
             raw.decode()
         except UnicodeDecodeError as error:
             first, begins = int(block.offsets[line]), int(block.lines.starts[line])
-            at = first + error.start + 3 * (begins == 3 and first == 0)  # behind the byte order mark
+            at = first + error.start + 3 * (begins == 3 and first == 0)  # after the byte order mark
             raise InputError(f"{path}: {describe_not_utf8(at, _line_number(path, at), error)}") from None
         raise AssertionError("only lines that are not UTF-8 are refused")
     return lines, undecodable
 
 
 def read_sentences(shard: Shard, normalizer: Normalizer, errors: Errors = "stop") -> Iterator[tuple[Bytes, Spans]]:
-    """Yield all normalized sentences of a file or a part of it, however long, some thousand at a time.
+    """Yield all normalized sentences of a file or part, whatever their length, a few thousand at a time.
 
     Args:
         shard: the file, or the lines that begin in a part of it.
@@ -328,7 +327,7 @@ def read_sentences(shard: Shard, normalizer: Normalizer, errors: Errors = "stop"
         errors: what to do with a line or record that cannot be used.
 
     Raises:
-        InputError: a file that cannot be read; a line or record that cannot be used, unless it may be skipped.
+        InputError: the file cannot be read; a line or record cannot be used, unless it may be skipped.
     """
     for block in _blocks(shard, errors):
         if shard.end is not None and block.records is None and block.offset >= shard.end:
@@ -338,7 +337,7 @@ def read_sentences(shard: Shard, normalizer: Normalizer, errors: Errors = "stop"
 
 
 def _line_number(path: Path, offset: int) -> int:
-    """Return the number of the line that a byte of the decompressed text stands in, from 1."""
+    """Return the number of the line with a byte of the decompressed text, from 1."""
     number = 1
     with open_decompressed(path) as stream:
         while offset > 0 and (piece := stream.read(min(BLOCK, offset))):
@@ -348,11 +347,11 @@ def _line_number(path: Path, offset: int) -> int:
 
 
 # --------------------
-# From a corpus file to located stimuli: one row per occurrence, with the context that it stands in.
+# From a corpus file to located stimuli: one row per occurrence, with its context.
 
 
-# A block of lines (`blocks`) becomes a passage of sentences, normalized and searched (`passages`); from passage to
-# passage the contexts are made (`windows`). Memory holds a block or two, however large the corpus.
+# A block of lines (`blocks`) becomes a passage of sentences, normalized and searched (`passages`); `windows` makes
+# contexts from passage to passage. Memory holds a block or two, however large the corpus.
 
 
 def extract_shard(
@@ -367,28 +366,28 @@ def extract_shard(
     match: Position = "anywhere",
     report: ExtractionReport | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Find the stimuli of a lexicon in a shard of a corpus (`find_shards`), whatever its format.
+    """Find the stimuli of a lexicon in a shard of a corpus (`find_shards`), in any format.
 
-    Of records (JSON lines, a column of a table) each is a document, and `offset` in the rows is its number. A record
-    that says for which stimulus it was found is one context as it is, and holds one occurrence.
+    For records (JSON lines, a column of a table), each is a document, and `offset` in the rows is its number. A record
+    that names its stimulus is one whole context, with one occurrence.
 
     Args:
-        shard: the file or part of a file. Parts that follow each other give together the rows of the whole.
-        lexicon: whose forms are looked for.
+        shard: the file or part of a file. Consecutive parts together give the rows of the whole.
+        lexicon: the forms to find.
         normalization: a normalizer or its name (`prasanga.text.normalizer`), applied to each line.
         language: a code such as `bn`, written into the rows.
         errors: what to do with a line or record that cannot be used (`read_lines`, `read_records`).
-        before: greatest number of sentences before the matched one in its context.
-        after: greatest number after it.
-        match: where in a sentence a stimulus may stand.
+        before: most sentences before the matched one in its context.
+        after: most sentences after it.
+        match: the allowed positions of a stimulus in a sentence.
         report: counts to add to, complete when the iterator is exhausted.
 
     Yields:
         Batches of `SENTENCE_SCHEMA`, in the order of the text.
 
     Raises:
-        InputError: for a file that cannot be read as text, or that changes while it is read; records that say for
-            which stimuli they were found, none of which is in the lexicon.
+        InputError: a file cannot be read as text, or changes while it is read; records name their stimuli, and the
+            lexicon lacks all of them.
     """
     report, path = report if report is not None else ExtractionReport(), Path(shard.path)
     normalized = normalizer(normalization) if isinstance(normalization, str) else normalization
@@ -407,7 +406,7 @@ def extract_shard(
             searched.advance(len(passage.sentences.data))
         yield from windows.finish()
     if _state_of(shard.path) != before_reading:
-        raise InputError(f"{path}: the file changed while it was read. Let it be finished first, and run again.")
+        raise InputError(f"{path}: the file changed while it was read. Wait until it is complete, and run again.")
     if reader.unknown:
         _tell_of_unknown(path, reader.unknown, report)
     if shard.format == "text":
@@ -415,7 +414,7 @@ def extract_shard(
 
 
 OCCURRENCE_SCHEMA = TABLES["form_occurrences"].arrow(nullable=())
-"""One row per stimulus and form, in the lexicon's order: how often it stands in a sample of the study's text."""
+"""One row per stimulus and form, in the lexicon's order, with its count in a sample of the study's text."""
 
 
 def count_in_sample(
@@ -429,16 +428,16 @@ def count_in_sample(
 ) -> pa.Table:
     """Count forms in the first block (about a megabyte) of each file, and in filled templates (`OCCURRENCE_SCHEMA`).
 
-    It is a quick look, before the corpus is read. A file that cannot be read counts nothing here: the job that reads
-    all of it says why.
+    This is a quick look before the corpus is read. A file that cannot be read adds nothing: the job that reads all of
+    it reports the error.
 
     Args:
         forms: the lexicon's table of forms.
         shards: whole files.
-        templates: filled ones (`TEMPLATE_SCHEMA`), of which each counts the form of its stimulus; None for none.
-        lexicon: whose forms are looked for, as in `extract_shard`.
+        templates: filled ones (`TEMPLATE_SCHEMA`), each of which counts the form of its stimulus; None without any.
+        lexicon: the forms to find, as in `extract_shard`.
         normalization: applied to each line.
-        match: where in a sentence a stimulus may stand.
+        match: the allowed positions of a stimulus in a sentence.
     """
     matcher, keys = Matcher(lexicon, match), ["stimulus", "form"]
     found = [pl.DataFrame(schema=dict.fromkeys(keys, pl.String))]
@@ -453,14 +452,14 @@ def count_in_sample(
                 found += [pl.DataFrame(batch.select(keys)) for batch in windows.add(reader.passage(block))]
     counts = pl.concat(found).group_by("stimulus", fold_column("form")).agg(occurrences=pl.len().cast(pl.Int64))
     listed = forms.with_columns(written="form", form=fold_column("form"))
-    first = pl.struct(keys).is_first_distinct()  # of two spellings that only a sign without a width tells apart
+    first = pl.struct(keys).is_first_distinct()  # of two spellings that differ only in a zero-width sign
     number = pl.when(first).then("occurrences").fill_null(0)
     table = listed.join(counts, on=keys, how="left", maintain_order="left").with_columns(occurrences=number)
     return table.with_columns(form="written").select(OCCURRENCE_SCHEMA.names).to_arrow().cast(OCCURRENCE_SCHEMA)
 
 
 def _passages(shard: Shard, reader: Reader, before: int, after: int) -> Iterator[Passage]:
-    """Yield what is in a part of a text file, and around it as far as its contexts reach."""
+    """Yield the passages in a part of a text file, and around it as far as its contexts reach."""
     margin = _MARGIN
     while True:
         reader.forget()
@@ -490,12 +489,12 @@ def _passages(shard: Shard, reader: Reader, before: int, after: int) -> Iterator
 
 
 def _require_text(shard: Shard, report: ExtractionReport) -> None:
-    """Tell of lines that were left out, and refuse a file without text."""
+    """Log lines that were left out, and refuse a file without text."""
     if skipped := report.skipped_lines:
         logger.warning("%s: %d line(s) left out that are not UTF-8 (corpus.errors: skip-line).", shard.path, skipped)
     if shard.is_whole and not report.sentences:
         raise InputError(
-            f"{shard.path}: there is no text in it ({report.bytes} bytes in {report.lines} lines, of which {skipped}"
+            f"{shard.path}: its text is empty ({report.bytes} bytes in {report.lines} lines, of which {skipped}"
             " skipped as not UTF-8). Take it out of `corpus.texts`, or restore it."
         )
 
@@ -508,7 +507,7 @@ def _tell_of_unknown(path: Path, words: list[str], report: ExtractionReport) -> 
             " `columns: {stimulus: ..., sentence: ...}` of this entry of `corpus.texts`, or the right lexicon."
         )
     logger.warning(
-        "%s: %d row(s) are left out, since the lexicon has no stimulus %s (%d different ones).",
+        "%s: %d row(s) are left out, because the lexicon lacks the stimulus %s (%d different ones).",
         path,
         report.unknown_stimuli,
         shown,
@@ -517,7 +516,7 @@ def _tell_of_unknown(path: Path, words: list[str], report: ExtractionReport) -> 
 
 
 def _state_of(path: str) -> tuple[int, int] | None:
-    """Return size and time of a file on this machine; a missing one is left to the reader."""
+    """Return size and time of a local file; the reader reports a missing one."""
     if is_remote(path) or not Path(path).exists():
         return None
     status = Path(path).stat()

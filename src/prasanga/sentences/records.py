@@ -1,7 +1,7 @@
-"""Corpora of records: JSON, tables, CoNLL-U, Parquet, Arrow, and sentences released by word.
+"""Read corpora of records: JSON, tables, CoNLL-U, Parquet, Arrow, and sentences released by word.
 
 Each record is a document. Its number in the file, from 0, identifies it as a byte offset identifies a line of text;
-records that are left out have a number too. Memory holds one record, or a few rows of a column.
+records that are left out are also numbered. Memory holds one record, or a few rows of a column.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ START = "start"
 LARGEST_JSON = 1 << 28
 """Bytes of the largest JSON that is not one object per line: memory holds it several times."""
 
-_ROWS = 256  # of a column that are held at a time
+_ROWS = 256  # rows of a column in memory at a time
 _BUFFER = 1 << 20
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _DECODER = json.JSONDecoder(strict=False)  # a strict one refuses NUL and tabs in strings
@@ -64,8 +64,8 @@ class Record(NamedTuple):
     Attributes:
         text: its text.
         number: its place among the records of the file, from 0.
-        stimulus: the only stimulus to look for, once, in a text that is one context as it is; None for all.
-        start: the character at which that stimulus begins, if it is known.
+        stimulus: the only stimulus to look for, once, in a text that is one whole context; None for all.
+        start: the character at which that stimulus begins, if known.
     """
 
     text: str
@@ -75,32 +75,32 @@ class Record(NamedTuple):
 
 
 class _UnusableError(ValueError):
-    """A record without text for us; the message says where and why, all but the file."""
+    """A record that cannot be used; the message says where and why, without the file."""
 
 
 _Found = Iterator[Record | _UnusableError]
 
 
 def read_records(shard: Shard, errors: Errors = "stop", counts: ReadingReport | None = None) -> Iterator[Record]:
-    """Read the records of a file one by one; those without text (blank, or null in a column) are left out.
+    """Read the records of a file one by one; blank ones, and null ones in a column, are left out.
 
     Args:
         shard: the file, in one of these formats; all but parquet and dataset may be compressed (`open_decompressed`).
-            `text` has one record per line; `word` too, each a sentence for the word in the file's name; `jsonl` has a
-            JSON object per line, `json` an array of objects, or objects one after the other; `table` has a header and a
-            column with the text, `extracted` columns with a stimulus and a sentence; `conllu` has `# text =` lines;
-            `parquet` has a column of strings; `dataset` is an Arrow file, as the library datasets writes it; `pickle`
-            is {word: [sentence]}, read without running anything. `field` may be a path through nested objects or
-            columns (`meta.body`).
-        errors: stop at a record that cannot be used (not UTF-8, not JSON, no such field, no text in it), or leave it
-            out and count it. A damaged file and a missing column always stop.
-        counts: counts to add to, complete when the iterator is exhausted. `bytes` are those of the decompressed file,
-            or of the texts of a column; `lines` are those of the file, or the rows of a column; `skipped_lines` are
-            unusable records, and null rows of a column.
+            `text` has one record per line; so has `word`, each a sentence for the word in the file's name; `jsonl` has
+            a JSON object per line, `json` an array of objects, or objects one after the other; `table` has a header and
+            a column with the text, `extracted` columns with a stimulus and a sentence; `conllu` has `# text =` lines;
+            `parquet` has a column of strings; `dataset` is an Arrow file of the datasets library; `pickle` is {word:
+            [sentence]}, read without running anything. `field` may be a path through nested objects or columns
+            (`meta.body`).
+        errors: stop at a record that cannot be used (not UTF-8, not JSON, without the field or without text), or leave
+            it out and count it. A damaged file and a missing column always stop.
+        counts: counts to add to, complete when the iterator is exhausted. `bytes` are counted in the decompressed file,
+            or in the texts of a column; `lines` in the file, or as rows of a column; `skipped_lines` are unusable
+            records, and null rows of a column.
 
     Raises:
-        InputError: for a file that is absent, damaged, truncated, or without text, and for records that cannot be used;
-            it names the file, the place, and what was found.
+        InputError: the file is missing, damaged, truncated, or without text, or a record cannot be used; with the file,
+            the place and the value found.
     """
     counts = counts if counts is not None else ReadingReport()
     documents = skipped = 0
@@ -120,7 +120,7 @@ def read_records(shard: Shard, errors: Errors = "stop", counts: ReadingReport | 
         )
     if not documents and shard.is_whole:
         raise InputError(
-            f"{shard.path}: there is no text in it ({skipped} records could not be used). Take it out of"
+            f"{shard.path}: its text is empty ({skipped} records could not be used). Take it out of"
             " `corpus.texts`, or restore it."
         )
 
@@ -135,7 +135,7 @@ def _read_lines(shard: Shard, counts: ReadingReport) -> _Found:
 
 
 def word_of(path: str | Path) -> str:
-    """Return the word that a file of its sentences is named after: `ফুল` of `sentences/ফুল.txt.gz`."""
+    """Return the word that a file of its sentences is named after: `ফুল` for `sentences/ফুল.txt.gz`."""
     name = PurePath(path).name
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
@@ -201,7 +201,7 @@ def _read_json(shard: Shard, counts: ReadingReport) -> _Found:
 def _text_in_json(record: object, place: str, number: int, shard: Shard) -> Record | _UnusableError:
     """Return the text in the field of an object as a record."""
     field, text = shard.field, cast(Any, record)
-    # a name may itself have a dot in it
+    # a name may itself include a dot
     for name in [field] if isinstance(record, dict) and field in record else field.split("."):
         if not isinstance(text, dict) or name not in text:
             names = list(_list_fields(record))
@@ -215,8 +215,8 @@ def _text_in_json(record: object, place: str, number: int, shard: Shard) -> Reco
         text = text[name]
     if not isinstance(text, str) or not _is_unicode(text):
         return _UnusableError(
-            f"{place} has {_shorten(text)} in the field {field!r}, where text (a string of whole characters) is"
-            f" wanted. Name another field (`field:` of this entry of `corpus.texts`), correct it, {_SKIP}."
+            f"{place} has {_shorten(text)} in the field {field!r}, not a text (a string of whole characters)."
+            f" Name another field (`field:` of this entry of `corpus.texts`), correct it, {_SKIP}."
         )
     return Record(text, number)
 
@@ -233,7 +233,7 @@ def _shorten(value: object) -> str:
 
 
 def _is_unicode(value: str) -> bool:
-    """Return whether a text has no lone surrogate: half of an escaped character, or a byte that is not UTF-8."""
+    """Return whether a text is without lone surrogates (half an escaped character, or a byte that is not UTF-8)."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -278,7 +278,7 @@ def _read_table(shard: Shard, counts: ReadingReport) -> _Found:
 
 
 def _find_column(shard: Shard, header: Sequence[str], name: str) -> int:
-    """Return the place of a column, in whatever case where no other has its name."""
+    """Return the place of a column, in any case if no other column has its name."""
     lower = [column.lower() for column in header]
     for names, wanted in ((header, name), (lower, name.lower())):
         if names.count(wanted) == 1:
@@ -287,7 +287,7 @@ def _find_column(shard: Shard, header: Sequence[str], name: str) -> int:
     raise InputError(
         f"{shard.path}: the column {name!r} is {'twice' if name in header else 'not'} in the table's first row."
         f" {_listed('Columns', header)}. Write its name as `{key}` of this entry of `corpus.texts`. If the row has no"
-        " names, add one that has; if this is no table, write `format: text`."
+        " names, add one that has; if this is not a table, write `format: text`."
     )
 
 
@@ -296,7 +296,7 @@ def _find_column(shard: Shard, header: Sequence[str], name: str) -> int:
 
 
 def _read_conllu(shard: Shard, counts: ReadingReport) -> _Found:
-    """Yield documents, which `# newdoc` begins; without it, each sentence is one."""
+    """Yield documents, which begin at `# newdoc`; without it, each sentence is one."""
     number, texts = 0, list[str]()
     is_document = has_tokens = has_text = False
     for line, offset, raw in chain(read_lines(Path(shard.path), counts), [(0, 0, b"# newdoc"), (0, 0, b"")]):
@@ -312,7 +312,7 @@ def _read_conllu(shard: Shard, counts: ReadingReport) -> _Found:
         begins = comment and comment[1].startswith("newdoc")
         if has_tokens and not has_text and not content:
             yield _UnusableError(
-                f"the sentence before line {line or counts.lines + 1} has no `# text =`. Add it, {_SKIP}."
+                f"the sentence before line {line or counts.lines + 1} lacks `# text =`. Add it, {_SKIP}."
             )
         if texts and (begins or (not content and not is_document)):
             yield Record("\n".join(texts), number)
@@ -323,8 +323,8 @@ def _read_conllu(shard: Shard, counts: ReadingReport) -> _Found:
 
 
 # --------------------
-# A column of strings of Parquet or Arrow. Files are read, not mapped into memory: a mapped file that is cut short under
-# the reader kills the process.
+# A column of strings of Parquet or Arrow. Files are read, not mapped into memory, because truncating a mapped one kills
+# its reader.
 
 
 def _read_column(shard: Shard, counts: ReadingReport) -> _Found:
@@ -345,7 +345,7 @@ def _read_column(shard: Shard, counts: ReadingReport) -> _Found:
 
 
 def _parquet_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.Array]]:
-    """Yield some rows, and the number of the first."""
+    """Yield some rows, with the number of the first."""
     # without `pre_buffer`, and with a buffer, the column of a whole row group is not read at once
     file = pq.ParquetFile(source, buffer_size=_BUFFER, pre_buffer=False)
     path = _find_text_column(shard, file.schema_arrow)
@@ -357,7 +357,7 @@ def _parquet_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.A
 
 
 def _arrow_batches(source: BinaryIO, shard: Shard) -> Iterator[tuple[int, pa.Array]]:
-    """Yield rows of an Arrow file, or of a stream as datasets writes it, and the number of the first."""
+    """Yield rows of an Arrow file, or of a stream as the datasets library writes it, with the number of the first."""
     is_file = source.read(6) == b"ARROW1"
     source.seek(0)
     reader = ipc.open_file(source) if is_file else ipc.open_stream(source)
@@ -379,10 +379,10 @@ def _take_column(batch: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
 
 
 def _find_text_column(shard: Shard, schema: pa.Schema) -> tuple[str, ...]:
-    """Return the path of the column with the text: that of `field`, or the only one with text if there is no `text`."""
+    """Return the path of the text column: `field`, or the only column of text if there is no `text`."""
     kinds = dict(_list_columns(schema))
     texts = [path for path, kind in kinds.items() if _is_text(kind)]
-    # a name may itself have a dot in it
+    # a name may itself include a dot
     for path in ((shard.field,), tuple(shard.field.split("."))):
         if path in texts and schema.names.count(path[0]) == 1:
             return path
@@ -399,7 +399,7 @@ def _find_text_column(shard: Shard, schema: pa.Schema) -> tuple[str, ...]:
 def _list_columns(
     fields: Iterable[pa.Field], before: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], pa.DataType]]:
-    """Yield the path and type of each column, those within structs too."""
+    """Yield the path and type of each column, including those within structs."""
     for field in fields:
         path = (*before, field.name)
         if pa.types.is_struct(field.type):
@@ -414,22 +414,22 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _require_end(path: str, source: BinaryIO) -> None:
-    """Refuse a stream without an end mark at the file's end: it reads like a shorter one."""
+    """Refuse a stream without an end mark at the file's end, which would read like a shorter one."""
     read = source.tell()
     source.seek(max(0, source.seek(0, os.SEEK_END) - len(_END_OF_STREAM)))
     if source.read() != _END_OF_STREAM or source.tell() != read:
         raise InputError(
-            f"{path}: the Arrow stream has no end mark at the file's end (byte {source.tell()}; read up to {read}). The"
-            " file is truncated, or something follows the data: fetch it again, or save the data set again."
+            f"{path}: the Arrow stream lacks an end mark at the file's end (byte {source.tell()}; read up to {read})."
+            " The file is truncated, or something follows the data: fetch it again, or save the data set again."
         )
 
 
 # --------------------
-# Sentences by word, as the program of Sadhu et al. (2024) keeps them: a pickle `{word: [sentence]}`.
+# Sentences by word, as the program of Sadhu et al. (2024) stores them: a pickle `{word: [sentence]}`.
 
 
 class _PlainUnpickler(pickle.Unpickler):
-    """Makes dicts, lists and texts; refuses whatever the pickle wants to import."""
+    """Makes dicts, lists and texts, and refuses all imports of the pickle."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"it asks for {module}.{name}")
@@ -446,7 +446,7 @@ def _read_pickle(shard: Shard, counts: ReadingReport) -> _Found:
 
 
 def _load_sentences(path: str) -> dict[str, list[str]]:
-    """Load a pickle `{word: [sentence, ...]}`, plain or compressed; nothing in it is run."""
+    """Load a pickle `{word: [sentence, ...]}`, plain or compressed, without running anything in it."""
     with open_decompressed(path) as stream:
         try:
             content = _PlainUnpickler(stream).load()
@@ -458,7 +458,7 @@ def _load_sentences(path: str) -> dict[str, list[str]]:
             raise
         except Exception as error:  # a damaged pickle raises anything
             raise InputError(
-                f"{path}: not a pickle of sentences ({reason(error)[:200]}). It must hold `{{word: [sentence, ...]}}`,"
+                f"{path}: not a pickle of sentences ({reason(error)[:200]}). It must be `{{word: [sentence, ...]}}`,"
                 " with dict, list and str only. Nothing of it was run. Write the sentences as a table (`format:"
                 " extracted`), or as a text file for each word (`format: word`)."
             ) from None
@@ -477,7 +477,7 @@ _READERS: Mapping[Format, tuple[Callable[[Shard, ReadingReport], _Found], tuple[
     "parquet": (_read_column, (".parquet",)),
     "dataset": (_read_column, (".arrow",)),
 }
-"""How each format is read, and the endings by which its files are known where their content is text."""
+"""How each format is read, and its file endings, which count where the content is text."""
 
 FORMATS: Mapping[str, Format] = {ending: name for name, (_, endings) in _READERS.items() for ending in endings}
 """The formats by the endings of files."""

@@ -1,7 +1,7 @@
-"""Sentences pass by with what was found in them; each that holds a stimulus takes its neighbours along as its context.
+"""Make contexts: each sentence with a hit takes its neighboring sentences along.
 
-The sentences of a block stand in one row of bytes, one space after each, so that a context is a stretch of that row and
-is copied once, into the table. From block to block only as many sentences are carried over as a context can reach.
+The sentences of a block are in one row of bytes, one space after each, so a context is a stretch of that row and is
+copied once, into the table. Only as many sentences as a context can reach are carried over from block to block.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SENTENCE_SCHEMA = TABLES["sentences"].arrow(nullable=())
 sentences."""
 
 REPEATED = ("stimulus", "form", "language", "source")
-"""The columns of the table in which values repeat."""
+"""The table's columns with repeated values."""
 
 LONGEST_SENTENCE: Final = 2_000
-"""Characters. A longer one (a table, a text without punctuation) is cut between words into pieces, each a sentence of
-its own: otherwise a line of some megabytes would be written once for each of its hits."""
+"""Characters. A longer sentence (a table, a text without punctuation) is cut between words into pieces, each a sentence
+of its own: otherwise a line of some megabytes would be written once for each of its hits."""
 
 ANY: Final = -1
 NONE: Final = -2
@@ -40,17 +40,17 @@ _BYTES_PER_BATCH: Final = 1 << 24
 
 
 class Passage(NamedTuple):
-    """Consecutive sentences: the row they stand in, what was found in them, and where each comes from.
+    """Consecutive sentences: their row, their hits, and their origins.
 
     Attributes:
         sentences: the row.
         hits: found forms, in order; `sentence` is a place in the row.
         document: number of each sentence's document.
-        offset: of the line or record that each comes from.
+        offset: of the line or record of each sentence.
         ordinal: its number in that line or record.
         only: the number of the only stimulus to look for in it, once, or `ANY` or `NONE`.
-        at: the character of the sentence at which that stimulus begins; -1 where it is not known.
-        owned: whether contexts are made for it, or it only serves those of others.
+        at: the character of the sentence at which that stimulus begins; -1 if unknown.
+        owned: whether contexts are made for it, or it only serves other sentences' contexts.
     """
 
     sentences: Sentences
@@ -82,7 +82,7 @@ class Passage(NamedTuple):
         )
 
     def joined(self, other: Passage) -> Passage:
-        """Join this passage and the one that follows it."""
+        """Join this passage and the following one."""
         number, size = len(self), len(self.sentences.data)
         if number == 0:
             return other
@@ -97,18 +97,18 @@ _Columns = TypeVar("_Columns", Sentences, Hits)
 
 
 def _joined(one: _Columns, other: _Columns, **moved: int) -> _Columns:
-    """Join the columns of both; the numbers in some columns of `other` are `moved` by so many."""
+    """Join the columns of both; numbers in some columns of `other` are shifted by `moved`."""
     more = other._replace(**{name: getattr(other, name) + by for name, by in moved.items()})
     return one._replace(**{name: np.concatenate([getattr(one, name), getattr(more, name)]) for name in one._fields})
 
 
 @dataclass
 class ExtractionReport(ReadingReport):
-    """What was read, found, and left out; the counts add up over the files and parts that they are given to.
+    """Counts of everything read, found and left out; they add up over files and parts.
 
-    `shorter_matches` are those left out because a longer form of the same stimulus begins at the same place;
-    `cut_sentences` are those longer than `LONGEST_SENTENCE`; `unknown_stimuli` are lines of an extracted table whose
-    stimulus is none of the lexicon's.
+    `shorter_matches` are left out because a longer form of the same stimulus begins at the same place; `cut_sentences`
+    are longer than `LONGEST_SENTENCE`; `unknown_stimuli` are lines of an extracted table whose stimulus the lexicon
+    lacks.
     """
 
     sentences: int = 0
@@ -120,9 +120,9 @@ class ExtractionReport(ReadingReport):
 
 
 class Windows:
-    """Makes contexts of up to `before` and `after` neighbouring sentences of the same document, block by block.
+    """Makes contexts of up to `before` and `after` neighboring sentences of the same document, block by block.
 
-    They come as rows of `SENTENCE_SCHEMA`, and are counted in the report as they are taken.
+    They are rows of `SENTENCE_SCHEMA`, and are counted in the report when they are taken.
     """
 
     def __init__(
@@ -132,10 +132,10 @@ class Windows:
         self._before, self._after = before, after
         self._source, self._language = source, language
         self._passage: Passage | None = None
-        self._next = 0  # the first sentence whose context is still to be made
+        self._next = 0  # the first sentence without a context so far
 
     def add(self, passage: Passage) -> Iterator[pa.RecordBatch]:
-        """Take in what follows; give the contexts that it completes."""
+        """Add the following passage; yield the contexts that it completes."""
         held = passage if self._passage is None else self._passage.joined(passage)
         first, last = self._next, max(len(held) - self._after, self._next)
         kept = max(last - self._before, 0)
@@ -143,12 +143,12 @@ class Windows:
         return self._contexts(held, first, last)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        """Return the contexts that nothing follows any more."""
+        """Yield the remaining contexts, at the end of the text."""
         held, self._passage = self._passage, None
         return self._contexts(held, self._next, len(held)) if held is not None else iter(())
 
     def _contexts(self, passage: Passage, first: int, last: int) -> Iterator[pa.RecordBatch]:
-        """Yield the contexts of sentences `first` to `last`, in parts of some megabytes."""
+        """Yield the contexts of sentences `first` to `last`, in parts of a few megabytes."""
         hit, stimulus = self._occurrences(passage, first, last)
         sentence = passage.hits.sentence[hit]
         self._report.matched_sentences += int(np.count_nonzero(np.diff(sentence, prepend=-1)))
@@ -164,7 +164,7 @@ class Windows:
     def _reach(self, passage: Passage) -> tuple[Positions, Positions]:
         """Return the first and the last sentence of the context of each sentence.
 
-        What is far too long for a sentence is nobody's neighbour: else it would be written once for each hit beside it.
+        Text that is far too long for a sentence is no neighbor, because it would be written once for each hit nearby.
         """
         alone = passage.sentences.characters > 2 * LONGEST_SENTENCE
         border = np.zeros(len(passage), dtype=np.bool_)
@@ -176,7 +176,7 @@ class Windows:
         return np.maximum(number - self._before, first), np.minimum(number + self._after, last)
 
     def _occurrences(self, passage: Passage, first: int, last: int) -> tuple[Positions, Positions]:
-        """Return located stimuli of these sentences, by place and name; of those that begin together, the longest.
+        """Return located stimuli of these sentences, by place and name; of several at one start, only the longest.
 
         Returns:
             The place of each hit in `Hits`, and the number of its stimulus.
@@ -194,7 +194,7 @@ class Windows:
         hit, stimulus = hit[wanted], stimulus[wanted]
         order = np.lexsort((hits.end[hit], stimulus, hits.start[hit], hits.sentence[hit]))
         hit, stimulus = hit[order], stimulus[order]
-        # A longer one of the same stimulus follows where all three stay the same.
+        # Where all three stay the same, a longer one of the same stimulus follows.
         place = np.stack([hits.sentence[hit], hits.start[hit], stimulus])
         is_longest = (np.diff(place, append=-1) != 0).any(axis=0)
         self._report.shorter_matches += int(np.count_nonzero(~is_longest))
@@ -222,7 +222,7 @@ class Windows:
         words = np.cumsum(np.concatenate([[0], row.words]))
         shift = characters[sentence] - characters[begin]
         start = shift + hits.start[hit]
-        # What belongs to a context is made once for all occurrences in it; they stand together.
+        # A context's values are made once for all its occurrences, which are adjacent.
         is_new = np.diff(sentence, prepend=-1) != 0
         of_row = np.cumsum(is_new) - 1
         first_of = np.flatnonzero(is_new)
@@ -260,7 +260,7 @@ class Windows:
 
 
 def _once(sentence: Positions, is_meant: NDArray[np.bool_], once: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Mark the hit that is meant, else the first, of a sentence where one is wanted; mark all hits of the others."""
+    """Mark one hit, the given or else the first one, in a sentence with an only stimulus; mark all hits elsewhere."""
     order = np.lexsort((np.arange(len(sentence)), ~is_meant, sentence))
     best = np.zeros(len(sentence), dtype=np.bool_)
     best[order[np.diff(sentence[order], prepend=-1) != 0]] = True

@@ -1,8 +1,8 @@
-"""Static vectors trained on a study's corpus: word2vec by gensim, and GloVe.
+"""Train static vectors on a study's corpus: word2vec by gensim, and GloVe.
 
-The corpus is written once as a text file with one sentence per line and a space between words (`write_sentences`). All
-trainings read that file. Its words are those that the rest of the study counts (`prasanga.text.WORD`), without the
-zero-width non-joiner; words of English are lower-cased.
+The corpus is written once as a text file with one sentence per line and a space between words (`write_sentences`),
+which all trainings read. Words are those that the rest of the study counts (`prasanga.text.WORD`), without the
+zero-width non-joiner; English words are lower-cased.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from prasanga.text import WORD, Normalizer, fold
 from prasanga.text.lines import compiled_sums
 
 X_MAX: Final = 100.0
-"""GloVe: the count from which on all pairs of words weigh the same."""
+"""GloVe: from this count on, all pairs of words weigh the same."""
 ALPHA: Final = 0.75
 RATE: Final = 0.05
 
@@ -72,7 +72,7 @@ def write_sentences(
         path: the text file to write.
         normalizer: the study's normalization (`prasanga.text.normalizer`).
         language: of the study; words of a language with capitals are lower-cased.
-        errors: treatment of a line or record that cannot be used (`corpus.errors`).
+        errors: what to do with a line or record that cannot be used (`corpus.errors`).
 
     Raises:
         InputError: a file cannot be read.
@@ -107,10 +107,10 @@ def train_word2vec(
     Args:
         corpus: a file of `write_sentences`, read `epochs` + 1 times.
         dimensions: dimensions of a vector.
-        window: largest distance between words that count as near, within a sentence.
-        minimum_count: words that occur less often get no vector and are no neighbours.
+        window: largest distance between near words, within a sentence.
+        minimum_count: words with fewer occurrences get no vector and are not counted as near.
         epochs: passes over the corpus.
-        seed: seed of the initial vectors, the windows and the negative words.
+        seed: of the initial vectors, the windows and the negative words.
         workers: threads; with more than one, the same seed does not give the same numbers.
 
     Raises:
@@ -130,7 +130,7 @@ def train_word2vec(
 
 
 def _hash_word(word: object) -> int:
-    """Return a hash that does not change from process to process, as Python's own does."""
+    """Return a hash that is the same in every process, unlike Python's own."""
     return zlib.crc32(str(word).encode())
 
 
@@ -143,18 +143,18 @@ def train_glove(
 
         sum of f(X_ij) (w_i . c_j + b_i + d_j - log X_ij)^2,        f(x) = min(1, (x / x_max)^0.75)
 
-    by AdaGrad with the rate 0.05. X_ij adds up one over the distance whenever j is within the window of i. A word's
-    vector is the sum of its two, w_i + c_i. As in the authors' program, the accumulated squares begin at 1. No package
-    that trains GloVe is maintained for today's Python.
+    by AdaGrad with the rate 0.05. X_ij sums one over the distance whenever j is within the window of i. A word's
+    vector is the sum of its two, w_i + c_i. As in the authors' program, the accumulated squares begin at 1. No
+    maintained package trains GloVe on today's Python.
 
     Args:
         corpus: a file of `write_sentences`, read twice. Memory holds the counts (16 bytes per pair of near words) and
             the parameters (16 bytes per word and dimension).
         dimensions: dimensions of a vector.
-        window: largest distance between words that count as near, within a sentence.
-        minimum_count: words that occur less often get no vector and are no neighbours.
+        window: largest distance between near words, within a sentence.
+        minimum_count: words with fewer occurrences get no vector and are not counted as near.
         epochs: passes over the counts.
-        seed: seed of the initial vectors and of the order of the counts.
+        seed: of the initial vectors and of the order of the counts.
 
     Raises:
         InputError: fewer than two words are frequent enough, or no two of them are ever near each other.
@@ -184,7 +184,7 @@ def _count_words(corpus: Path, minimum_count: int) -> tuple[Counter[str], int]:
     """Return the words that get a vector with their counts, most frequent first, and the number of sentences.
 
     Raises:
-        InputError: there are fewer than two.
+        InputError: fewer than two words.
     """
     counts: Counter[str] = Counter()
     sentences = 0
@@ -206,7 +206,7 @@ def count_neighbours(sentences: Iterable[Sequence[str]], vocabulary: Sequence[st
     """Return how often words are near each other within sentences, each pair weighted by one over its distance.
 
     Args:
-        sentences: words; those that are not in the vocabulary are taken out first.
+        sentences: words; words outside the vocabulary are removed first.
         vocabulary: words in the order of rows and columns.
         window: largest distance.
 
@@ -279,7 +279,7 @@ def update_glove(
     squares: NDArray[Any],
     rate: Any,
 ) -> float:
-    """Go over counts once and change `parameters` and `squares` in place, by AdaGrad.
+    """Go over counts once and update `parameters` and `squares` in place, by AdaGrad.
 
     Args:
         order: (n,) the order in which to take the counts.
@@ -289,7 +289,7 @@ def update_glove(
         logs: (n,) log X_ij.
         parameters: (2, n_words, d + 1); row i of [0] is w_i and the bias b_i, of [1] c_i and d_i.
         squares: AdaGrad's sums, in the same shape.
-        rate: in the parameters' type.
+        rate: learning rate, in the parameters' type.
 
     Returns:
         The sum of half the weighted squared errors, each before its own update.

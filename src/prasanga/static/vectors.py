@@ -1,39 +1,35 @@
-"""Word vectors: files of them (word2vec text and binary, GloVe, fastText), and the vectors of a study's words.
+"""Read word vectors (word2vec text and binary, GloVe, fastText), and look up the vectors of a study's words.
 
-A file is read once from the front, and only the vectors of the words that are asked for are kept. gensim's readers
-would hold the whole file (4 GB for cc.bn.300.bin). Words are compared after `spelling`, so that a file that writes য় as
-one character agrees with a study that writes it as two. Where several words of a file become equal, the first one
-counts: files are sorted by frequency. A word that a file has only in quotes, or only with the prefix that ConceptNet
-Numberbatch gives the words of the language (/c/bn/), is found without them.
+A file is read once from the front, and only the requested words' vectors are kept. gensim's readers would hold the
+whole file (4 GB for cc.bn.300.bin). Words are compared after `spelling`, so that a file that writes য় as one character
+agrees with a study that writes it as two. If several words of a file become equal, the first one counts, because files
+are sorted by frequency. A word that a file has only in quotes, or only with ConceptNet Numberbatch's language prefix
+(/c/bn/), is also found.
 
 fastText's binary files (.bin) have words with their counts, and vectors of pieces of words (Bojanowski et al. 2017).
-The vector of a word is the mean of its own row and of the rows of its pieces. A word that the file does not have is the
-mean of its pieces.
+The vector of a word is the mean of its own row and the rows of its pieces. A word that the file lacks is the mean of
+its pieces.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import logging
-import lzma
+import os
 import struct
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import regex
-import zstandard
 
-from prasanga.base.errors import InputError, reason
-from prasanga.base.formats import recognize, refuse
+from prasanga.base.errors import InputError
+from prasanga.base.formats import BYTE_ORDER_MARK, open_decompressed, recognize, refuse
 from prasanga.base.io import made_from, open_parquet, read_table, read_where
 from prasanga.lexicon.model import Lexicon
 from prasanga.text import fold, normalizer
@@ -42,16 +38,8 @@ _LOG = logging.getLogger(__name__)
 
 FORMATS = ("auto", "word2vec", "word2vec-binary", "glove", "fasttext")
 
-_COMPRESSIONS: dict[bytes, Callable[..., Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"\x28\xb5\x2f\xfd": zstandard.open,
-    b"\xfd7zXZ\0": lzma.open,
-    b"BZh": bz2.open,
-}
-_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HEAD = 1 << 18
-_BUFFER = 1 << 14  # what is buffered is copied once per word of a binary file
+_BUFFER = 1 << 14  # the buffer is copied once per word of a binary file
 _WORDS_PER_BATCH = 1000
 _FASTTEXT_BINARY = (793712314).to_bytes(4, "little")
 _FASTTEXT_VERSION, _SUPERVISED = 12, 3
@@ -64,7 +52,7 @@ T = TypeVar("T")
 
 
 class Found(NamedTuple):
-    """A word of a file: its spelling there, its vector, and how often it occurred in training if the file says so."""
+    """A word of a file: its spelling there, its vector, and its occurrences in training if the file has them."""
 
     word: str
     vector: Vector
@@ -73,14 +61,14 @@ class Found(NamedTuple):
 
 @dataclass(eq=False)
 class WordVectors:
-    """The vectors that were asked for.
+    """The requested vectors.
 
     Attributes:
-        found: by the spelling that was asked for.
+        found: by the requested spelling.
         method: the file's format, or the method of a training.
         dimensions: dimensions of a vector.
         n_words: words in the file.
-        subwords: vectors made of pieces of words that the file does not have, by spelling (fastText's binary files).
+        subwords: by spelling, vectors from pieces for words that the file lacks (fastText's binary files).
     """
 
     found: dict[str, Found]
@@ -107,29 +95,26 @@ def read_vectors(
 
     Args:
         path: the file, plain or compressed by gzip, zstandard, xz or bzip2.
-        wanted: words, as `spelling` writes them.
+        wanted: words, in the spelling of `spelling`.
         format: `word2vec` (text, with a first line "words dimensions"), `word2vec-binary`, `glove` (text without that
-            line), `fasttext` (.vec, the same as word2vec text, or .bin), or `auto`, which looks at the beginning.
-        spelling: the form in which words of the file are compared, for many at once.
-        from_subwords: those of the wanted words that get a vector from their pieces where the file lacks them.
+            line), `fasttext` (.vec, the same as word2vec text, or .bin), or `auto`, which decides by the beginning.
+        spelling: normalizes words of the file for comparison, many at once.
+        from_subwords: the wanted words that get a vector from their pieces if the file lacks them.
         language: of the wanted words (bn), for a file with words of several languages (/c/bn/...).
 
     Raises:
-        InputError: the file is absent, empty, truncated, damaged or of another format; it has none of the wanted words;
-            or a wanted vector has a number that is not finite; with the file, the line, and the value found.
+        InputError: the file is missing, empty, truncated, damaged or of another format; it lacks all wanted words; or a
+            wanted vector has a number that is not finite; with the file, the line, and the value found.
     """
     path, kind = Path(path), find_format(path, format)
-    try:
-        with _open_decompressed(path) as stream:
-            search = _Search(path, stream, frozenset(wanted), spelling, f"/c/{language}/")
-            if kind == "fasttext-binary":
-                result = _read_fasttext_binary(search, from_subwords)
-            elif kind == "word2vec-binary":
-                result = _read_word2vec_binary(search)
-            else:
-                result = _read_text(search, kind)
-    except _DAMAGE as error:
-        raise _damaged(path, reason(error)) from None
+    with _open(path) as stream:
+        search = _Search(path, stream, frozenset(wanted), spelling, f"/c/{language}/")
+        if kind == "fasttext-binary":
+            result = _read_fasttext_binary(search, from_subwords)
+        elif kind == "word2vec-binary":
+            result = _read_word2vec_binary(search)
+        else:
+            result = _read_text(search, kind)
     if wanted and not result.found and not result.subwords:
         asked, first = (", ".join(map(repr, islice(words, 2))) for words in (wanted, search.first_words))
         remedy = "Write the words as the file does, or name vectors of their language."
@@ -143,14 +128,14 @@ def read_vectors(
     return result
 
 
-def _open_decompressed(path: Path) -> io.BufferedReader:
-    """Open a file after its byte-order mark, decompressed as its first bytes say."""
-    with path.open("rb") as file:
-        head = file.read(8)
-    open_file = next((opens for magic, opens in _COMPRESSIONS.items() if head.startswith(magic)), open)
-    stream = io.BufferedReader(open_file(path, "rb"), _BUFFER)
-    if stream.peek(len(_BYTE_ORDER_MARK)).startswith(_BYTE_ORDER_MARK):
-        stream.read(len(_BYTE_ORDER_MARK))
+def _open(path: Path) -> io.BufferedReader:
+    """Open a file after its byte-order mark, decompressed according to its first bytes."""
+    raw: Any = cast(io.BufferedReader, open_decompressed(path)).detach()
+    if raw.seekable():
+        raw.seek(0)
+    stream = io.BufferedReader(raw, _BUFFER)
+    if stream.peek(len(BYTE_ORDER_MARK)).startswith(BYTE_ORDER_MARK):
+        stream.read(len(BYTE_ORDER_MARK))
     return stream
 
 
@@ -162,21 +147,16 @@ def _damaged(path: Path, problem: str) -> InputError:
 
 
 def find_format(path: str | Path, format: str = "auto") -> str:
-    """Return the kind of a file by its first bytes: word2vec, word2vec-binary, glove, or fasttext-binary.
+    """Return the format of a file by its first bytes: word2vec, word2vec-binary, glove, or fasttext-binary.
 
     Raises:
-        InputError: the file is absent, damaged at its beginning, or not of `format`; or it is no file of vectors.
+        InputError: the file is missing, damaged at its beginning, not of `format`, or not a file of vectors.
     """
     path = Path(path)
     if format not in FORMATS:
         raise InputError(f"format: {format!r} is unknown. Write {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
-    if not path.is_file():
-        raise InputError(f"{path}: no such file. Write the path of a file of vectors, or put the file there.")
-    try:
-        with _open_decompressed(path) as stream:
-            head = stream.read(_HEAD)
-    except _DAMAGE as error:
-        raise _damaged(path, reason(error)) from None
+    with _open(path) as stream:
+        head = stream.read(_HEAD)
     first, _, rest = head.partition(b"\n")
     fields, header, content = first.split(), _read_header(first), recognize(head, path)
     if head.startswith(_FASTTEXT_BINARY):
@@ -259,7 +239,7 @@ class _Search:
         return (quoted[2] or quoted[3] if quoted else word).removeprefix(self.prefix)
 
     def collect(self, found: dict[str, Found], method: str, dimensions: int, n_words: int) -> WordVectors:
-        """Return the result; refuse a file with more or fewer words than it says, or with numbers that are none."""
+        """Return the result; refuse a file with another number of words than stated, or with non-finite numbers."""
         if self.n_words != n_words:
             raise _damaged(
                 self.path,
@@ -285,8 +265,15 @@ class _Search:
             raise _damaged(self.path, f"the file ends within {what}")
         return data
 
+    def skip(self, size: int) -> None:
+        """Pass over the next `size` bytes."""
+        if self.stream.seekable():
+            self.stream.seek(size, os.SEEK_CUR)
+        while size > 0 and not self.stream.seekable():
+            size -= len(self.stream.read(min(size, _HEAD))) or size
+
     def take_until(self, end: bytes, what: str) -> bytes:
-        """Return the bytes before the next `end` (one byte), which is passed over."""
+        """Return the bytes before the next `end` (one byte), and skip it."""
         word = b""
         while (at := (held := self.stream.peek(1)).find(end)) < 0:
             word += self.take(len(held) or 1, what)
@@ -359,7 +346,6 @@ def _read_fasttext_binary(search: _Search, from_subwords: Collection[str]) -> Wo
             f"{search.path}: fastText's version {version}, a classifier, or quantized (.ftz). Only word vectors of"
             f" version {_FASTTEXT_VERSION} are read. Fetch the .vec file."
         )
-    start = search.stream.tell()
 
     def list_pieces(word: str) -> list[int]:
         if n_rows == n_words or word == "</s>":
@@ -368,10 +354,10 @@ def _read_fasttext_binary(search: _Search, from_subwords: Collection[str]) -> Wo
 
     rows_by_word = {spelled: [row, *list_pieces(word)] for spelled, (word, row, _) in entries.items()}
     rows_by_word |= {word: list_pieces(word) for word in set(from_subwords) - entries.keys()}
-    rows: dict[int, Vector] = {}
+    rows, following = dict[int, Vector](), 0
     for row in sorted({row for needed in rows_by_word.values() for row in needed}):
-        search.stream.seek(start + 4 * dimensions * row)
-        rows[row] = _unpack_row(search.take(4 * dimensions, "the vectors"))
+        search.skip(4 * dimensions * (row - following))
+        rows[row], following = _unpack_row(search.take(4 * dimensions, "the vectors")), row + 1
     means: dict[str, Vector] = {}
     for word, needed in rows_by_word.items():
         if needed:
@@ -386,10 +372,10 @@ def _read_fasttext_binary(search: _Search, from_subwords: Collection[str]) -> Wo
 # --------------------
 # The vectors of a study's words, looked up among the words of a file or of a training.
 #
-# `dictionary` takes a word as its set writes it, or the first of its spelling variants that the vectors have. `pooled`
-# takes the mean over all its inflected forms that the vectors have, because text often inflects a word. The weights are
-# the numbers of occurrences in training, if these are known. A stimulus of several words has a vector only if the file
-# has it as one (with spaces, or `_` between its parts): a mean of its parts would be another word's vector.
+# `dictionary` uses a word as in its word set, or its first spelling variant with a vector. `pooled` uses the mean over
+# all its inflected forms with vectors, because text often inflects a word; the weights are the numbers of occurrences
+# in training, if known. A stimulus of several words has a vector only if the file has it as one (with spaces, or `_`
+# between its parts): a mean of its parts would be another word's vector.
 
 
 class Spellings(NamedTuple):
@@ -409,8 +395,7 @@ class Spellings(NamedTuple):
 def spellings_of(lexicon: Lexicon) -> list[Spellings]:
     """Return the spellings of every stimulus of a study, in the lexicon's order.
 
-    Spellings whose hits in text go to another stimulus, or to none, are no variants and no forms here; the stimulus's
-    own name is looked up in any case.
+    Spellings whose hits in text go to another stimulus, or to none, are left out; the stimulus's own name never is.
     """
     claims = lexicon.claims()
     forms: dict[str, dict[str, None]] = {stimulus.name: {} for stimulus in lexicon.stimuli}

@@ -1,11 +1,11 @@
-"""Lines of UTF-8, normalized and split into sentences at the speed of reading them, by compiled functions.
+"""Normalize lines of UTF-8 and split them into sentences, at the speed of reading them, by compiled functions.
 
-A normalization does little to ordinary text: it replaces some characters, joins a few sequences, and makes one space of
-several. `Rules` holds what a normalization does to every character and sequence of a given repertoire, learnt by asking
-the normalization itself; `rewrite` applies them to many lines in one pass. A line with anything outside the repertoire,
-or that is not UTF-8, is left to the caller, who has the slow function.
+A normalization changes little in ordinary text: it replaces some characters, joins a few sequences, and collapses runs
+of spaces. `Rules` has a normalization's result for every character and sequence of a repertoire, learned by calling
+it; `rewrite` applies them to many lines in one pass. A line with anything outside the repertoire, or that is not UTF-8,
+is left to the caller's slow function.
 
-`split_lines` gives what `split_sentences` gives for each line, about twelve times as fast. Danda, question and
+`split_lines` gives the result of `split_sentences` for each line, about twelve times as fast. Danda, question and
 exclamation marks are decided here by the same rules. A full stop or a bar that might end a sentence, a question in
 quotes, and a sentence too long to be one make a line *hard*: it goes through `split_sentences`, the definition.
 """
@@ -39,19 +39,19 @@ from prasanga.text.words import (
 )
 
 # --------------------
-# Functions compiled to machine code, for what is done to every byte of a corpus.
+# Functions compiled to machine code, for work on every byte of a corpus.
 #
 # Compiled code is kept on disk, so that only the first run on a machine waits for the compiler: in `NUMBA_CACHE_DIR`,
-# beside this module, or in the user's cache folder, whichever can be written. The compiler's own cache knows an edit of
-# the file that a function is in, but not of the functions and constants that it takes from others; so the folder is
-# named by the sources of all modules that may be involved. Such modules are imported where they are called: whoever
-# only draws figures does not load the compiler.
+# next to this module, or in the user's cache folder, whichever is writable. The compiler's own cache notices an edit of
+# a function's file, but not of functions and constants that it imports; so the folder is named by the sources of all
+# modules that may be involved. These modules are imported where they are called, so that drawing figures does not load
+# the compiler.
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 def _sources_digest() -> str:
-    """Return a digest of the modules with compiled functions, and of those that these take from.
+    """Return a digest of the modules with compiled functions, and of the modules that these use.
 
     Modules with compiled functions import this one.
     """
@@ -72,7 +72,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _cache_folder() -> Path | None:
-    """Return the first folder that can be written; None if there is none, and every process compiles for itself."""
+    """Return the first writable folder; None without one, and then every process compiles for itself."""
     name = f"compiled-{_sources_digest()}"
     for folder in _folders():
         try:
@@ -90,22 +90,22 @@ if _CACHE is not None:
 
 
 def compiled(function: _Function) -> _Function:
-    """Compile `function` at its first call. Nothing checks the bounds of its arrays."""
+    """Compile `function` at its first call. Array bounds are not checked."""
     return cast(_Function, numba.njit(cache=_CACHE is not None, boundscheck=False)(function))
 
 
 def compiled_sums(function: _Function) -> _Function:
-    """Return the same for sums of many numbers, which may be added up in another order than is written.
+    """Compile a function that sums many numbers, which may be added in another order than written.
 
-    The order is chosen when it is compiled, so that every run on a machine has the same; other processors may differ in
-    the last digit, as they do in a product of matrices. Other threads run meanwhile.
+    The order is chosen by the compiler, so every run on a machine has the same; other CPUs may differ in the last
+    digit, as they do in a product of matrices. Other threads run meanwhile.
     """
     fast = {"reassoc", "contract", "nsz"}
     return cast(_Function, numba.njit(cache=_CACHE is not None, boundscheck=False, fastmath=fast, nogil=True)(function))
 
 
 # --------------------
-# Lines, and what a normalization does to them.
+# Lines, and a normalization's effect on them.
 
 Bytes = NDArray[np.uint8]
 Positions = NDArray[np.int64]
@@ -135,16 +135,16 @@ class Lines(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What becomes of each character and sequence of a repertoire.
+    """The normalized form of each character and sequence of a repertoire.
 
     Attributes:
-        kinds: (65536,) what to do with each code point of the basic plane.
+        kinds: (65536,) the action for each code point of the basic plane.
         replacements: bytes of all replacements, one after the other.
-        of_character: (65536, 2) where in them a code point's replacement begins and ends.
-        sequences: (n, 3) code points of the sequences that are rewritten as a whole, filled up with -1; the sequences
-            that begin alike stand together, longer ones first.
+        of_character: (65536, 2) where a code point's replacement begins and ends in them.
+        sequences: (n, 3) code points of the sequences that are rewritten as a whole, padded with -1; sequences with the
+            same beginning are adjacent, longer ones first.
         of_sequence: (n, 2) where their replacements begin and end; -1 makes the line strange.
-        sequences_of: (65536, 2) which sequences begin with a code point.
+        sequences_of: (65536, 2) the sequences that begin with a code point.
         one_space: whether runs of spaces become one.
         growth: the largest ratio of the bytes after and before.
     """
@@ -162,13 +162,13 @@ class Rules(NamedTuple):
 def learn_rules(
     normalize: Callable[[str], str], characters: str, sequences: Iterable[str], strange: Iterable[str], one_space: bool
 ) -> Rules:
-    """Ask a normalization for its rules on a repertoire.
+    """Learn a normalization's rules on a repertoire by calling it.
 
     Args:
         normalize: the normalization, of one text.
-        characters: the repertoire (of the basic plane); each is rewritten independently of its neighbours.
+        characters: the repertoire (of the basic plane); each is rewritten independently of its neighbors.
         sequences: two or three characters that are rewritten as one.
-        strange: sequences that the rules cannot do; a line with one of them is left to `normalize`.
+        strange: sequences that rules cannot express; a line with one of them is left to `normalize`.
         one_space: whether runs of spaces become one space.
     """
     pool = bytearray()
@@ -231,11 +231,11 @@ def split_lines(lines: Lines, longest: int) -> tuple[Spans, int]:
 
     Args:
         lines: the lines.
-        longest: greatest number of characters of a sentence; a longer one is cut into pieces of at most so many,
-            between words, and with what stands between two words of at most twice as many. A longer word stays whole.
+        longest: most characters of a sentence; a longer one is cut into pieces of at most that length, between words,
+            and including the text between two words of at most twice that length. A longer word stays whole.
 
     Returns:
-        The spans in bytes, and how many sentences were cut.
+        The spans in bytes, and the number of sentences that were cut.
     """
     flags = character_flags()
     capacity = 64 + int((lines.ends - lines.starts).sum()) // 16
@@ -274,9 +274,9 @@ def split_lines(lines: Lines, longest: int) -> tuple[Spans, int]:
 
 @compiled
 def decode(data: Bytes, i: int, end: int) -> tuple[np.int32, int]:
-    """Return the code point at `data[i]` and its length in bytes; -1 and 1 where none of `Rules` stands before `end`.
+    """Return the code point at `data[i]` and its length in bytes; -1 and 1 if `Rules` do not cover it before `end`.
 
-    None does that is not valid UTF-8, or beyond the basic plane.
+    They do not cover invalid UTF-8 and code points beyond the basic plane.
     """
     first = data[i]
     if first < 0x80:
@@ -293,7 +293,7 @@ def decode(data: Bytes, i: int, end: int) -> tuple[np.int32, int]:
 
 @compiled
 def decode_valid(data: Bytes, i: int) -> tuple[np.int32, int]:
-    """Return the code point at `data[i]` and its length in bytes, where it is known that one stands there."""
+    """Return the code point at `data[i]` and its length in bytes, where one is known to begin."""
     first = data[i]
     if first < 0x80:
         return np.int32(first), 1
@@ -310,7 +310,7 @@ def decode_valid(data: Bytes, i: int) -> tuple[np.int32, int]:
 def _rewrite(
     lines: Lines, rules: Rules, written: Bytes, starts: Positions, ends: Positions, strange: NDArray[np.bool_]
 ) -> int:
-    """Write the lines as the rules say, and mark those that are strange; return the number of bytes."""
+    """Write the lines by the rules, and mark strange ones; return the number of bytes."""
     data, kinds, sequences = lines.data, rules.kinds, rules.sequences
     size = 0
     for line in range(len(lines.starts)):
@@ -373,7 +373,7 @@ def _rewrite(
 
 
 def _pieces(text: str, start: int, end: int, longest: int) -> list[tuple[int, int]]:
-    """Return the span itself, or, where it is too long, its pieces."""
+    """Return the span itself or, if it is too long, its pieces."""
     if end - start <= longest:
         return [(start, end)]
     edges = [start]
@@ -390,7 +390,7 @@ def _pieces(text: str, start: int, end: int, longest: int) -> list[tuple[int, in
 
 
 def _units(text: str, start: int, end: int, longest: int) -> Iterator[tuple[int, int]]:
-    """Yield what is not cut: the words, and of a longer stretch without words `longest` characters at a time."""
+    """Yield the uncut units: words, and `longest` characters at a time of a longer stretch without words."""
     after = start
     for word_start, word_end in chain((word.span() for word in WORD.finditer(text, start, end)), [(end, end)]):
         if word_start - after > longest:
@@ -416,7 +416,7 @@ def _split(
     ends: Positions,
     hard: NDArray[np.bool_],
 ) -> int:
-    """Write the sentences of the lines that are not hard; return their number, or -1 if there is no room for them."""
+    """Write the sentences of lines that are not hard; return their number, or -1 if the space is too small."""
     size = 0
     for line in range(len(line_starts)):
         end = line_ends[line]
@@ -424,7 +424,7 @@ def _split(
         i = line_starts[line]
         start = -1  # of the sentence, once there is ink
         ink = i  # after the last character that is not white space
-        characters = 0  # of the sentence so far, with those of white space that it goes on after
+        characters = 0  # of the sentence so far, including inner white space
         length_at_ink = 0
         while i < end:
             code, length = decode_valid(data, i)

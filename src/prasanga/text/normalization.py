@@ -1,15 +1,15 @@
-"""Normalization of text: one text at a time, which is the definition, and many at once, some forty times as fast.
+"""Normalize text: one text at a time, which is the definition, and many at once, about forty times as fast.
 
-Two spellings of one word must not become two words, and a model must see text as it saw it in training. The public
-Bangla models were trained on text that went through csebuetnlp/normalizer (Hasan et al. 2020, EMNLP, "Not Low-Resource
-Anymore"); `normalize` gives the same output under default options. It is written anew from that program's observed
-behaviour, on top of `ftfy`, which does the repair of broken encodings that both begin with.
+Two spellings of one word must not become two words, and a model must see text as in its training. The public Bangla
+models were trained on text that went through csebuetnlp/normalizer (Hasan et al. 2020, EMNLP, "Not Low-Resource
+Anymore"); `normalize` gives the same output under default options. It was written independently, from that program's
+observed behavior, on top of `ftfy`, which both use for the repair of broken encodings.
 
-Nearly every line of a corpus is made of a few hundred characters: Bengali and Devanagari, ASCII, the usual quotes,
-dashes and spaces. On texts of these alone, most of a normalization can do nothing. There is no mojibake to detect
-(each of ftfy's clues contains an accented letter, a symbol, a box or a control character), no entity without an
-ampersand, no terminal escape; what is left is a fixed replacement per character, a few sequences, and the runs of
-spaces. Such texts are rewritten by compiled rules (`prasanga.text.lines`); all others go the slow way, one at a time.
+Nearly every line of a corpus consists of a few hundred characters: Bengali and Devanagari, ASCII, the usual quotes,
+dashes and spaces. On such texts, most of a normalization has no effect. There is no mojibake to detect (each of ftfy's
+clues includes an accented letter, a symbol, a box or a control character), no entity without an ampersand, no terminal
+escape; what remains is a fixed replacement per character, a few sequences, and the runs of spaces. Such texts are
+rewritten by compiled rules (`prasanga.text.lines`); all others take the slow way, one at a time.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ Replacement: TypeAlias = str | Callable[[Any], str] | None
 
 
 class Replacements(TypedDict, total=False):
-    """What takes the place of parts of a text; nothing is replaced by default.
+    """Replacements for parts of a text; nothing is replaced by default.
 
-    Where two of the three fit, the first one counts, in the order URL, emoji, punctuation.
+    Where several fit, the first counts, in the order URL, emoji, punctuation.
 
     Attributes:
-        urls: in place of each URL.
-        emoji: in place of each emoji; a sequence that is drawn as one picture counts as one.
-        punctuation: in place of each punctuation mark.
+        urls: replaces each URL.
+        emoji: replaces each emoji; a sequence that is drawn as one picture counts as one.
+        punctuation: replaces each punctuation mark.
     """
 
     urls: Replacement
@@ -60,7 +60,7 @@ _QUOTES = str.maketrans(dict.fromkeys(_SINGLE_QUOTES, "'") | dict.fromkeys(_DOUB
 _STROKED = dict(zip("ÐðØøĐđĦħıĿŀŁłŦŧɨ", "DdOoDdHhiLlLlTti", strict=True))
 # The two capitals that the normalizer, seen from outside, turns into small letters.
 _LOWERED = {"Ý": "y", "Š": "s"}
-# The one letter with a diacritic that it leaves alone.
+# The one letter with a diacritic that it does not change.
 _KEPT = "ǰ"
 
 
@@ -86,7 +86,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("\u00ad\u200b\u2060", "")
 )
 
-# One pass, so that what one pair gives is not taken up by another, and so that the numerator sign U+09F7, which is used
+# One pass, so that the result of one pair is not used by another, and so that the numerator sign U+09F7, which is used
 # as a danda, stays itself between two pieces of a vowel.
 _JOINED = {
     "\u09c7\u0981\u09be": "\u09cb\u0981",
@@ -112,17 +112,17 @@ _FOLDED_NUKTA = regex.compile("(?<=[कखगजझफय])\u093c+")
 _WHITE_SPACE = regex.compile(r"\s+")
 
 # Left out on purpose: & (entities), U+0951-0954 and U+09FE (marks that Unicode reorders), U+09D7 (joined across a
-# letter), and what normalization deletes, since deletion makes neighbours of others.
+# letter), and characters that normalization deletes, because deletion creates new neighbors.
 _ORDINARY = regex.compile(
     "[\t\n\r -%'-~\u0900-\u0950\u0955-\u09d6\u09d8-\u09fd\u00a0\u200c\u200d\u2013\u2014\u2018\u2019\u201c\u201d"
     "\u2022\u2026\u2028\u2029\u2212]"
 )
-#: The characters that ordinary texts consist of.
+#: The characters of ordinary texts.
 ORDINARY = "".join(_ORDINARY.findall("".join(map(chr, range(0x3000)))))
 
 _NUKTAS = "\u093c\u09bc"
 _DEVANAGARI_LETTERS = "".join(map(chr, range(0x0904, 0x093A)))
-# What NFC composes among ordinary characters, and what the Bangla normalization joins besides.
+# Sequences that NFC composes among ordinary characters, and those that the Bangla normalization also joins.
 _COMPOSED = ("\u0928\u093c", "\u0930\u093c", "\u0933\u093c", "\u09c7\u09be")
 _JOINED_SEQUENCES = ("\u09c7\u0981\u09be", "\u0985\u09be", "\u09ac\u09bc")
 # Unicode puts a nukta before a hasanta: the one reordering among these characters, and rare.
@@ -133,13 +133,13 @@ def normalize(text: str, *, form: Form = "NFKC", **replacements: Unpack[Replacem
     """Normalize one text.
 
     In this order: repair of broken encodings, entities, line ends and control characters (`ftfy`, with NFC); straight
-    quotes; replacements, if asked for, which go through the later steps as the text around them does; Bengali signs;
-    base letters for Latin letters with diacritics, and punctuation; the Unicode form; one space for each run of white
-    space (the ends are not stripped).
+    quotes; optional replacements, which go through the later steps like the text around them; Bengali signs; base
+    letters for Latin letters with diacritics, and punctuation; the Unicode form; one space for each run of white space
+    (the ends are not stripped).
 
     Args:
         text: any text.
-        form: the Unicode form of the result, NFKC unless said otherwise. In it ড় ঢ় য় are a letter and a nukta.
+        form: the Unicode form of the result, by default NFKC. In it ড় ঢ় য় are a letter and a nukta.
         replacements: `urls`, `emoji` and `punctuation`, see `Replacements`.
     """
     text = _replace(ftfy.fix_text(order_marks(text)).translate(_QUOTES), replacements)
@@ -153,7 +153,7 @@ def normalize_batch(texts: Sequence[str], *, form: Form = "NFKC", **replacements
     Args:
         texts: any texts.
         form: see `normalize`; every form is fast.
-        replacements: see `normalize`. With one asked for, texts are normalized one by one.
+        replacements: see `normalize`. With any of them, texts are normalized one by one.
     """
     if any(replacement is not None for replacement in replacements.values()):
         return [normalize(text, form=form, **replacements) for text in texts]
@@ -161,15 +161,15 @@ def normalize_batch(texts: Sequence[str], *, form: Form = "NFKC", **replacements
 
 
 def normalizer(name: str, **replacements: Unpack[Replacements]) -> Normalizer:
-    """Return the normalization of that name in a config.
+    """Return the normalization with that name in a config.
 
     Args:
         name: `bangla` (`normalize`), `nukta` (NFKC, and Devanagari letters without their nukta where it is often left
-            out), `nfc` or `nfkc` (that Unicode form and nothing else), or `none` (texts as they are).
-        replacements: see `normalize`. With one asked for, texts are normalized one by one.
+            out), `nfc` or `nfkc` (only that Unicode form), or `none` (no change).
+        replacements: see `normalize`. With any of them, texts are normalized one by one.
 
     Raises:
-        InputError: for another name.
+        InputError: an unknown name.
     """
     if name not in _NORMALIZERS:
         raise InputError(
@@ -186,20 +186,20 @@ def normalizer(name: str, **replacements: Unpack[Replacements]) -> Normalizer:
 
 @dataclass(frozen=True)
 class Normalizer:
-    """A normalization: `one` is its definition; `rules` say the same of ordinary texts.
+    """A normalization: `one` is its definition; `rules` give the same for ordinary texts.
 
-    Rules are learnt when they are first needed, so that `one` alone waits for no compiler.
+    Rules are learned on first use, so that `one` alone does not wait for the compiler.
     """
 
     one: Callable[[str], str]
     repertoire: tuple[str, Sequence[str], Sequence[str], bool] = ("", (), (), False)
-    """What `learn_rules` asks about: characters, sequences, strange sequences, and whether spaces become one.
+    """Arguments of `learn_rules`: characters, sequences, strange sequences, and whether spaces become one.
 
     Without characters no text is ordinary."""
 
     @functools.cached_property
     def rules(self) -> Rules:
-        """Return what rewrites ordinary texts."""
+        """Return the rules for ordinary texts."""
         from prasanga.text.lines import learn_rules
 
         return learn_rules(self.one, *self.repertoire)
@@ -216,7 +216,7 @@ class Normalizer:
         lines, with_halves = self.rewrite(Lines(data, ends[:-1], ends[1:]))
         written, spans = lines.data.tobytes(), zip(lines.starts.tolist(), lines.ends.tolist(), strict=True)
         found = [written[start:end].decode("utf-8", "surrogatepass") for start, end in spans]
-        for number in with_halves:  # halves of characters are no UTF-8, and yet some text
+        for number in with_halves:  # lone surrogates are not UTF-8, but may be in a text
             found[number] = self.one(texts[number])
         return found
 
@@ -224,7 +224,7 @@ class Normalizer:
         """Normalize lines of UTF-8.
 
         Returns:
-            the normalized lines, and the numbers of those that are not UTF-8; these are empty.
+            the normalized lines, and the numbers of lines that are not UTF-8; these are empty.
         """
         from prasanga.text.lines import Lines, rewrite
 
@@ -249,14 +249,14 @@ class Normalizer:
 def _fold_nukta(text: str) -> str:
     """Normalize one Hindi text: NFKC, and no nukta on क ख ग ज झ फ य, where it is often left out.
 
-    ज़िंदगी and जिंदगी become one word. ड़ and ढ़ keep theirs: they are letters of their own (लड़का). So do the letters of
-    other languages that Unicode composes (ऩ ऱ ऴ).
+    ज़िंदगी and जिंदगी become one word. ड़ and ढ़ keep theirs, because they are separate letters (लड़का). So do the letters
+    of other languages that Unicode composes (ऩ ऱ ऴ).
     """
     return cast(str, _FOLDED_NUKTA.sub("", unicode_form("NFKC", text)))
 
 
 def _replace(text: str, replacements: Replacements) -> str:
-    """Replace URLs, punctuation marks and emoji in one pass, so that no replacement is taken for text by the next."""
+    """Replace URLs, punctuation marks and emoji in one pass, so that replacements are not replaced again."""
     asked = {kind: made for kind in _PATTERNS if (made := replacements.get(kind)) is not None}
     if not asked:
         return text

@@ -1,11 +1,11 @@
-"""Words and sentences of running text, the same for matching, counting and cutting; and what each character is.
+"""Split running text into words and sentences, the same for matching, counting and cutting; classify characters.
 
-A word is a maximal run of letters, marks, digits and the two joiners. Python's `re` cannot say that: its word
-characters leave out the vowel signs and the hasanta, so that its word boundary lies inside nearly every Bangla or Hindi
+A word is a maximal run of letters, marks, digits and the two joiners. Python's `re` cannot express that: its word
+characters leave out the vowel signs and the hasanta, so it sees a word boundary inside nearly every Bangla or Hindi
 word. It finds গান (song) in বাগান (garden) and মা (mother) in পদ্মা (a river).
 
-Functions that look at every character of a corpus have one table of flags. These are asked of `regex` and `str`, the
-same that the plain functions ask, so the two cannot disagree about a character.
+Functions that look at every character of a corpus share one table of flags, computed with the same `regex` and `str`
+functions as the plain versions, so the two cannot disagree about a character.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SETS = {
 }
 
 
-# Unicode's order of marks costs the square of their number; longer runs than any language has are put in it before.
+# Unicode's ordering of marks takes time quadratic in their number; unusually long runs are sorted before.
 _MANY_MARKS = regex.compile(r"\p{M}{65,}")
 
 
@@ -56,7 +56,7 @@ def unicode_form(form: Any, text: str) -> str:
 
 
 def order_marks(text: str) -> str:
-    """Return a text with the marks of long runs in Unicode's order, which changes none of its normal forms."""
+    """Return a text with the marks of long runs in Unicode's order, which does not change its normal forms."""
     return str(_MANY_MARKS.sub(_marks_in_order, text))
 
 
@@ -80,17 +80,17 @@ def count_words(text: str) -> int:
 def fold(text: str) -> str:
     """Return text without the zero-width non-joiner, for comparison.
 
-    The sign forbids a ligature and changes no word: উদ্‌যোগ is উদ্যোগ. The result is shorter by as many characters as were
-    removed; positions are those of the original, which a caller keeps.
+    The sign prevents a ligature and does not change the word: উদ্‌যোগ is উদ্যোগ. The result is shorter by the removed
+    characters; positions refer to the original, which the caller keeps.
     """
     return text.replace(_NON_JOINER, "")
 
 
 @functools.cache
 def character_flags() -> NDArray[np.uint16]:
-    """Return the flags of every code point, (0x110000,) uint16; surrogates have none."""
+    """Return the flags of every code point, (0x110000,) uint16; 0 for surrogates."""
     flags = np.zeros(sys.maxunicode + 1, dtype=np.uint16)
-    # Two ranges without the surrogates, which no UTF-8 text holds.
+    # Two ranges without the surrogates, which do not occur in UTF-8.
     for first, last in ((0, 0xD7FF), (0xE000, sys.maxunicode)):
         characters = "".join(map(chr, range(first, last + 1)))
         patterns: dict[int, Any] = {IS_WORD: WORD, IS_SPACE: re.compile(r"\s+"), IS_PYTHON_WORD: re.compile(r"\w+")}
@@ -107,9 +107,9 @@ def character_flags() -> NDArray[np.uint16]:
 # --------------------
 # Sentences of running text, by rules: Bangla, Hindi, English.
 #
-# A danda ends a sentence and does little else, so that rules go far here. What needs care is the full stop, which also
-# stands in numbers, initials, titles and ellipses, and the vertical bar, which many people type for a danda. Each mark
-# is looked at once, with the few characters beside it: time grows with the length of the text and with nothing else.
+# A danda nearly always ends a sentence, so rules go far here. Two marks need care: the full stop, which also occurs in
+# numbers, initials, titles and ellipses, and the vertical bar, which many people type instead of a danda. Each mark is
+# looked at once, with the few characters next to it, so time grows only with the length of the text.
 
 # Marks and the closing quotes and brackets after them, or a line end. A straight quote opens if a word follows at once.
 _CANDIDATE = re.compile(r"""(?P<marks>[।॥?!.|]+)(?P<closing>(?:[)\]}»”’›]|["'](?!\w))*)|\n""")
@@ -118,7 +118,7 @@ _INK = re.compile(r"\S")
 _LETTERS = r"\p{L}\p{M}\p{N}\u200c\u200d"
 _ENDS_A_WORD = regex.compile(rf"""[{_LETTERS}"')\]}}»”’›]""")
 _LAST_WORD = regex.compile(rf"[{_LETTERS}]*$")
-# One letter, with a nukta perhaps. With a vowel sign it can be a word, which is why the syllables stand in a list.
+# One letter, perhaps with a nukta. With a vowel sign it can be a word, which is why the syllables are listed.
 _INITIAL = regex.compile(r"\p{L}[\u093c\u09bc]?")
 _ITEM_NUMBER = regex.compile(r"\(?\p{Nd}{1,3}")
 _LOWER_CASE = regex.compile(r"""\s*["'‘“(\[]*\p{Ll}""")
@@ -146,10 +146,10 @@ _REACH = 16
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Return the sentences of a text as spans, in order, without the white space around them.
 
-    A sentence ends at a line end, at । ॥ ? !, at a full stop that belongs to no number, address, initial, title or item
-    number and is not followed by a small letter, and at a vertical bar that closes a word. Several marks end it once.
+    A sentence ends at a line end, at । ॥ ? !, at a full stop that is not part of a number, address, initial, title or
+    item number and is not followed by a small letter, and at a vertical bar after a word. Several marks end it once.
     Closing quotes and brackets stay with the sentence before. An ellipsis ends a sentence only if a capital letter
-    follows. What is left at the end of the text is a sentence too.
+    follows. Text left at the end is also a sentence.
 
     Args:
         text: normalized running text (straight quotes); other text is split as well, with curly quotes understood.
@@ -191,7 +191,7 @@ def _is_end(text: str, sentence: int, candidate: re.Match[str]) -> bool:
 
 
 def _is_abbreviated(text: str, sentence: int, stop: re.Match[str]) -> bool:
-    """Return whether a single full stop belongs to what stands before it."""
+    """Return whether a single full stop belongs to the text before it."""
     if stop["closing"]:
         return False
     before = stop.start()

@@ -66,7 +66,7 @@ def test_equal_code_has_one_fingerprint_wherever_it_is(project: Path, monkeypatc
 
 def test_a_module_that_is_not_there_is_named(project: Path) -> None:
     (project / "workflow/scripts/measure.py").write_text("from prasanga.gone import x\n", encoding="utf-8")
-    with pytest.raises(ImportError, match=r"no module prasanga\.gone in the packages prasanga, "):
+    with pytest.raises(ImportError, match=r"module prasanga\.gone is missing in the packages prasanga, "):
         fingerprint(project / "workflow/scripts/measure.py")
 
 

@@ -240,7 +240,7 @@ def test_sets_of_wefe_are_named_in_categories_of_a_study_and_beside_word_sets(en
         ([{"set": "F", "word": "rose"}], "found {'set': 'F', 'word': 'rose'}. Write sets"),
         ({"a": ["জবা"]}, "words in bn, but the suffix groups are for en. Write `language: bn` in the study"),
         ([*ROWS[:1], {**ROW, "language": "hi"}], "words in bn, hi, but the suffix groups are for en"),
-        ([SETS, SETS], "the word set `Flowers` is in"),
+        ([SETS, SETS], "the word set `Flowers` is also in"),
     ],
 )
 def test_other_files_are_named_for_what_they_are(english: Path, content: Any, said: str) -> None:

@@ -260,9 +260,9 @@ def test_a_table_with_the_wrong_columns_is_refused() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "there is no text in it"),
-        (b" \n\n", "there is no text in it"),
-        (b"\0" * 1_000, "there is no text in it"),
+        (b"", "its text is empty"),
+        (b" \n\n", "its text is empty"),
+        (b"\0" * 1_000, "its text is empty"),
         ("ফুল।\nক".encode() + b"\xff\xfe", r"not UTF-8 at byte 16 .*\(line 2\): found the bytes ff fe"),
         (b"\xef\xbb\xbf" + b"\xff", r"not UTF-8 at byte 3 .*\(line 1\)"),
         ("ক".encode() + b"\xff", r"not UTF-8 at byte 3 .*\(line 1\)"),

@@ -92,7 +92,7 @@ def test_a_record_of_ten_megabytes(tmp_path: Path, format: Format) -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_file_without_text(tmp_path: Path, format: Format) -> None:
-    with pytest.raises(InputError, match=r"a\.\w+: there is no text in it"):
+    with pytest.raises(InputError, match=r"a\.\w+: its text is empty"):
         records(write(tmp_path, format, ["", " \n"]), format)
 
 

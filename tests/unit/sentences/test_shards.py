@@ -256,9 +256,9 @@ def test_what_is_refused(corpus: Path, patterns: list[str], message: str, shard_
 def test_a_file_that_disappears(corpus: Path) -> None:
     """A link without a goal is what a file that vanished between two looks at it looks like."""
     (corpus / "gone.txt").symlink_to(corpus / "nowhere")
-    with pytest.raises(InputError, match=r"gone\.txt' is out of reach \(No such file"):
+    with pytest.raises(InputError, match=r"gone\.txt' is unreachable \(No such file"):
         find_shards(corpus, [{"files": "gone.txt"}], LARGE)
-    with pytest.raises(InputError, match=r"gone\.txt' is out of reach \(No such file"):
+    with pytest.raises(InputError, match=r"gone\.txt' is unreachable \(No such file"):
         find_shards(corpus, [{"files": "."}], LARGE)
 
 
@@ -269,7 +269,7 @@ def test_a_file_out_of_reach(corpus: Path, tmp_path: Path) -> None:
         for files in ("n" * 256, "circle/a/../b.txt", f"{'n/' * 2100}a.txt"):
             with pytest.raises(InputError, match=r"corpus\.(texts|root)"):
                 find_shards(root, [{"files": files}], LARGE)
-    with pytest.raises(InputError, match=r"^corpus\.supplement: '.*nnn' is out of reach \(File name too long\)"):
+    with pytest.raises(InputError, match=r"^corpus\.supplement: '.*nnn' is unreachable \(File name too long\)"):
         find_shards(corpus, [{"files": "n" * 256}], LARGE, "corpus.supplement")
 
 

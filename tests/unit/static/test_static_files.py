@@ -137,8 +137,8 @@ DAMAGED = {
         binary_of({"rose": [1.0, float("nan"), 2.0]}, line_feeds=True),
         "in the vector of 'rose', number 2 of 3 is nan",
     ),
-    "gzip cut off": ("v.txt", gzip.compress(PLAIN.encode())[:-20], "truncated, damaged"),
-    "gzip with more behind": ("v.txt", gzip.compress(PLAIN.encode()) + b"more", "truncated, damaged"),
+    "gzip cut off": ("v.txt", gzip.compress(PLAIN.encode())[:-20], "truncated or damaged"),
+    "gzip with more behind": ("v.txt", gzip.compress(PLAIN.encode()) + b"more", "truncated or damaged"),
 }
 
 
