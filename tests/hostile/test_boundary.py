@@ -14,10 +14,7 @@ from typer.testing import CliRunner
 from prasanga.base.errors import InputError
 from prasanga.base.places import (
     BESIDE,
-    SHIPPED,
-    link_installation,
     list_store,
-    place,
     require_cache,
     require_own_folders,
 )
@@ -126,18 +123,12 @@ def test_what_snakemake_and_numba_would_take_from_a_folder_is_refused(
             work(study)
 
 
-def test_folders_of_links_and_stores_delete_nothing_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("study/resources/words", "installed/resources/words", "victim/key"):
-        (tmp_path / name).mkdir(parents=True)
-    for name in ("study/resources/words/a", "installed/resources/words/b", "victim/precious", "victim/key/a.parquet"):
+def test_stores_delete_nothing_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "study/results").mkdir(parents=True)
+    (tmp_path / "victim/key").mkdir(parents=True)
+    for name in ("victim/precious", "victim/key/a.parquet"):
         (tmp_path / name).touch()
     monkeypatch.chdir(tmp_path / "study")
-    link_installation(tmp_path / "installed")
-    merged = Path(SHIPPED).with_name("merged") / "resources/words"
-    merged.parent.mkdir(parents=True)
-    merged.symlink_to(tmp_path / "victim")
-    assert sorted(path.name for path in Path(place("resources/words")).iterdir()) == ["a", "b"]
-    Path("results").mkdir()
     Path("results/store").symlink_to(tmp_path / "victim")
     assert list_store(Path()) == [], "a folder without key.json is no part of a store, and is not pruned"
     assert (tmp_path / "victim/precious").exists()

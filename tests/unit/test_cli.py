@@ -173,8 +173,8 @@ def test_a_folder_that_is_no_study_is_told(here: Path, name: str) -> None:
     done = prasanga(name)
     assert done.exit_code == 2
     assert done.output == (
-        f"{here}: not a study, because it lacks study.yaml. Write one with `prasanga init`, or name the config of a study:"
-        " `prasanga run FILE`, or `snakemake --configfile FILE`.\n"
+        f"{here}: not a study, because it lacks study.yaml. Write one with `prasanga init`, or name the config of a"
+        " study: `prasanga run FILE`, or `snakemake --configfile FILE`.\n"
     )
     assert list(here.iterdir()) == []
     missing = prasanga(name, "none.yaml")

@@ -44,11 +44,10 @@ def test_results_fit_a_folder_of_their_own_wherever_the_installation_lies(
     assert sorted(finished.root.iterdir()) == before
 
 
-def test_a_file_of_the_study_stands_before_the_shipped_one(finished: Study, elsewhere: Study) -> None:
+def test_a_folder_of_the_study_replaces_the_shipped_one(finished: Study, elsewhere: Study) -> None:
     run, words = ("--snakefile", str(finished.root / "Snakefile")), "resources/stimuli/bn/flowers.yaml"
     own = elsewhere.root / words
-    own.parent.mkdir(parents=True)
-    shutil.copyfile(finished.root / words, own)
+    shutil.copytree((finished.root / words).parent, own.parent)
     assert elsewhere.plan(*run) == {}, "the same words under another roof"
     elsewhere.run("--touch", "--forceall", *run)  # Snakemake notes what these results are made from
     own.write_text(own.read_text(encoding="utf-8").replace("gloss: ", "gloss: fine ", 1), encoding="utf-8")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 _LONGEST = 20_000
 # Control characters except tab and line feed, marks that reorder or end a line, and lone surrogates.
-_LINKED = re.compile(r"""(?<![\w/])\.snakemake/prasanga/(?:shipped|merged)/(resources/[^\s:,;`'"()]*[^\s:,;`'"().])""")
+_LINKED = re.compile(r"""(?<![\w/])\.snakemake/prasanga/shipped/(resources/[^\s:,;`'"()]*[^\s:,;`'"().])""")
 """A path through the links of `prasanga.base.places`."""
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
@@ -47,8 +46,7 @@ def reason(error: BaseException) -> str:
 
 
 def _name_shipped(match: re.Match[str]) -> str:
-    is_shipped = os.path.lexists(f".snakemake/prasanga/shipped/{match[1]}") and not os.path.lexists(match[1])
-    return f"{match[1]} (shipped with prasanga)" if is_shipped else match[1]
+    return f"{match[1]} (shipped with prasanga)"
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -3,8 +3,8 @@
 A study is a folder, and the working directory of every process that works on it. The installation is a checkout, or
 the files that a wheel installs with the package: Snakefile, rules, scripts, profiles and `resources/`. Its path differs
 between machines, and results must not depend on it. So a study reaches the installation by a link in its own folder
-(`SHIPPED`): a shipped file has the same path everywhere, which shows that it was shipped. A file of `resources/` in the
-study's folder takes precedence.
+(`SHIPPED`): a shipped file has the same path everywhere, which shows that it was shipped. A file or folder of
+`resources/` in the study's folder replaces the shipped one of the same name.
 
 The second part is about the store of vectors and scores that studies share.
 """
@@ -32,15 +32,11 @@ LANGUAGE_TAG = r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 PAGE, SUMMARY = Path("results/report/index.html"), Path("results/summary.json")
 SHIPPED = ".snakemake/prasanga/shipped"
 """The link from a study to the installation."""
-_MERGED = ".snakemake/prasanga/merged"
-"""Folders of links to shipped files and to the study's own, which take precedence."""
 _RESOURCES = "resources"
 _ABSOLUTE = re.compile(r"""(?<=["'])/[^"'\\\n]+""")
 """An absolute path in quotation marks."""
 T = TypeVar("T")
-NAMED = re.compile(
-    rf"""(?<=["'])(?<!'source': ')(?:(?:{re.escape(SHIPPED)}|{re.escape(_MERGED)})/)?{_RESOURCES}/[^"'\\]+"""
-)
+NAMED = re.compile(rf"""(?<=["'])(?<!'source': ')(?:{re.escape(SHIPPED)}/)?{_RESOURCES}/[^"'\\]+""")
 """A path in quotation marks that may be shipped; the `source` of a text is its name below the corpus root."""
 
 
@@ -86,18 +82,11 @@ def place(path: str) -> str:
         path: of a file or folder, absolute or from the study's folder.
 
     Returns:
-        The same path if the study has it or nothing of that name is shipped; a path through the link to the
-        installation if it is shipped; for a folder that both have, a folder of links in which the study's own files
-        take precedence.
+        The same path if the study has it or nothing of that name is shipped, otherwise a path through the link to the
+        installation.
     """
     shipped = Path(SHIPPED, path)
-    if not _is_resource(path) or not shipped.exists():
-        return path
-    if not os.path.lexists(path):
-        return shipped.as_posix()
-    if shipped.is_dir() and Path(path).is_dir() and not shipped.samefile(path):
-        return _merge(path)
-    return path
+    return shipped.as_posix() if _is_resource(path) and shipped.exists() and not os.path.lexists(path) else path
 
 
 def exists(path: str) -> bool:
@@ -106,11 +95,8 @@ def exists(path: str) -> bool:
 
 
 def files_in(folder: str, endings: Iterable[str]) -> list[str]:
-    """Return the files with these endings in a folder from `place`, each by its own `place`."""
-    names = sorted(path.name for path in Path(folder).iterdir() if path.suffix in set(endings))
-    if not folder.startswith(f"{_MERGED}/"):
-        return require_no_braces(str(Path(folder, name)) for name in names)
-    return require_no_braces(place(f"{folder.removeprefix(f'{_MERGED}/')}/{name}") for name in names)
+    """Return the files with these endings in a folder, sorted."""
+    return require_no_braces(sorted(str(path) for path in Path(folder).iterdir() if path.suffix in set(endings)))
 
 
 def require_no_braces(paths: Iterable[str]) -> list[str]:
@@ -139,14 +125,12 @@ def place_of_corpus(root: str, patterns: Iterable[str]) -> str:
 
 def named(path: str) -> str:
     """Return the config's name for a path from `place`."""
-    return "." if path == SHIPPED else path.removeprefix(f"{SHIPPED}/").removeprefix(f"{_MERGED}/")
+    return "." if path == SHIPPED else path.removeprefix(f"{SHIPPED}/")
 
 
 def said(path: str) -> str:
     """Return a path for people: the config's name and, if it is not the study's own, its origin."""
-    origins = {SHIPPED: "shipped with prasanga", _MERGED: "shipped with prasanga, but for files of the study's own"}
-    whose = next((said for folder, said in origins.items() if path.startswith(f"{folder}/")), "")
-    return f"{named(path)} ({whose})" if whose else path
+    return f"{named(path)} (shipped with prasanga)" if path.startswith(f"{SHIPPED}/") else path
 
 
 def shareable(value: T, config: Mapping[str, Any]) -> T:
@@ -176,23 +160,6 @@ def shareable(value: T, config: Mapping[str, Any]) -> T:
 def _is_resource(path: str) -> bool:
     parts = PurePosixPath(path).parts
     return parts[:1] == (_RESOURCES,) and ".." not in parts
-
-
-def _merge(path: str) -> str:
-    """Make or update the folder of links for a folder that study and installation both have."""
-    folder = Path(_MERGED, path)
-    wanted = {each.name: Path(SHIPPED, path, each.name) for each in Path(SHIPPED, path).iterdir()}
-    wanted |= {each.name: Path(path, each.name) for each in Path(path).iterdir()}
-    for each in (folder, *folder.parents):
-        if each.is_relative_to(_MERGED) and each.is_symlink():  # delete below only what is the study's
-            each.unlink()
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, target in wanted.items():
-        _lead(folder / name, Path(os.path.relpath(target, folder)))
-    for link in folder.iterdir():
-        if link.name not in wanted:
-            link.unlink()
-    return folder.as_posix()
 
 
 def _lead(link: Path, target: Path) -> None:
@@ -266,7 +233,7 @@ def require_own_folders(study: Path) -> None:
     for link in links:
         if (link / _MARK).is_file():
             links += [inner for path in link.iterdir() for inner in list_links(path)]
-        elif link not in ours and study / _MERGED not in link.parents:
+        elif link not in ours:
             remedy = f"rm {shlex.quote(str(link))}"
             mark = f", or, if you made it, type `touch {shlex.quote(str(link / _MARK))}` once" if link.is_dir() else ""
             raise InputError(

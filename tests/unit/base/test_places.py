@@ -52,20 +52,14 @@ def test_what_a_study_lacks_is_found_in_the_installation(study: Path) -> None:
     assert not exists("resources/other.csv")
 
 
-def test_a_file_of_the_study_stands_before_the_shipped_one_within_a_folder(study: Path) -> None:
-    own = write(study, "resources/stimuli/bn/insects.yaml", "own")
+def test_a_file_or_folder_of_the_study_replaces_the_shipped_one(study: Path) -> None:
+    write(study, "resources/pairs.csv", "own")
+    write(study, "resources/stimuli/bn/insects.yaml", "own")
+    assert place("resources/pairs.csv") == said("resources/pairs.csv") == "resources/pairs.csv"
     folder = place("resources/stimuli/bn")
-    texts = {path.name: path.read_text(encoding="utf-8") for path in Path(folder).iterdir()}
-    assert texts == {"flowers.yaml": "shipped", "insects.yaml": "own"}
-    assert files_in(folder, [".yaml"]) == [
-        f"{SHIPPED}/resources/stimuli/bn/flowers.yaml",
-        "resources/stimuli/bn/insects.yaml",
-    ]
-    assert said(folder) == "resources/stimuli/bn (shipped with prasanga, but for files of the study's own)"
-    own.rename(own.with_name("birds.yaml"))
-    assert place("resources/stimuli/bn") == folder
-    texts = {path.name: path.read_text(encoding="utf-8") for path in Path(folder).iterdir()}
-    assert texts == {"flowers.yaml": "shipped", "insects.yaml": "shipped", "birds.yaml": "own"}
+    assert files_in(folder, [".yaml"]) == ["resources/stimuli/bn/insects.yaml"]
+    assert place("resources/stimuli") == "resources/stimuli"
+    assert files_in(place("resources/texts"), [".txt"]) == [f"{SHIPPED}/resources/texts/a.txt"]
 
 
 @pytest.mark.parametrize("path", ["models/mine", "/data/resources/pairs.csv", "resources/../pairs.csv", ".", "a/b"])

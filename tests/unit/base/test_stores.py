@@ -108,7 +108,9 @@ def test_a_store_that_cannot_be_written_is_told_before_any_job(tmp_path: Path, m
     require_store()
     assert list((tmp_path / "results/store").iterdir()) == [], "the probe leaves nothing"
     monkeypatch.setattr("prasanga.base.places.os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left")))
-    with pytest.raises(InputError, match=r"results/store: the store for vectors and scores cannot be written \(No space left\)"):
+    with pytest.raises(
+        InputError, match=r"results/store: the store for vectors and scores cannot be written \(No space left\)"
+    ):
         require_store()
 
 

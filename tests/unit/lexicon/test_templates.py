@@ -180,7 +180,9 @@ def test_letters_at_the_seam_that_combine_are_refused(bangla: Lexicon, tmp_path:
     """ে of the word and া of the template are one vowel sign, so that the word is not there any more."""
     word = Stimulus("ছেলে", word_class="x")
     lexicon = replace(bangla, stimuli=(word,))
-    with pytest.raises(InputError, match=r"line 4: normalization changes letters of the sentence `t` with ছেলে .*\{word:genitive\}"):
+    with pytest.raises(
+        InputError, match=r"line 4: normalization changes letters of the sentence `t` with ছেলে .*\{word:genitive\}"
+    ):
         list(filled_templates(lexicon, ["ছেলে"], templates(tmp_path, "{word}\u09beর")))
 
 

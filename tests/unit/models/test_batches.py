@@ -108,7 +108,9 @@ def test_a_size_that_did_not_fit_is_not_tried_again() -> None:
 
 def test_a_single_row_that_does_not_fit_is_refused() -> None:
     device = Device([3, 4, 30, 5], holds=12)
-    with pytest.raises(InputError, match=r"^model mine: device cuda:1 has too little memory for one text of 30 pieces\."):
+    with pytest.raises(
+        InputError, match=r"^model mine: device cuda:1 has too little memory for one text of 30 pieces\."
+    ):
         run(device, (0, 4))
     assert device.done == [0, 1]  # those before it were handed over
     assert run(Device([12, 12], holds=12), (0, 2)).too_many == 24

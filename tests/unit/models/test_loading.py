@@ -348,7 +348,11 @@ def test_files_without_what_probabilities_need(
     ("family", "asked", "message"),
     [
         ("bert", {"masked": HIDING}, r"its tokenizer lacks a mask piece, so no word can be masked\. Use a model"),
-        ("mt5", {"masked": HIDING}, r"lacks a mask piece, so no word can be masked\. Ask for encoder_decoder: causal, or u"),
+        (
+            "mt5",
+            {"masked": HIDING},
+            r"lacks a mask piece, so no word can be masked\. Ask for encoder_decoder: causal, or u",
+        ),
         ("gpt2", {"kinds": HIDING}, r"kind decoder, .* need the kind encoder or encoder-decoder\. Write kind: decoder"),
         ("gpt2", {"options": ModelOptions(kind="encoder")}, r"kind is encoder, but this is a decoder \(gpt2\)\. Write"),
         ("bert", {"layers": [-1, 3]}, r"layer is \[-1, 3\], which repeats one"),

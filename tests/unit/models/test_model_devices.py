@@ -103,7 +103,7 @@ def test_auto_is_bfloat16_where_every_gpu_in_question_has_it(
 ) -> None:
     gpus(*map(tuple, capabilities))
     assert resolve_dtype(dtype, device) == expected
-    with pytest.raises(InputError, match="dtype is 'half'. Write auto, float32, bfloat16, float16"):
+    with pytest.raises(InputError, match=r"dtype is 'half'\. Write auto, float32, bfloat16, float16"):
         resolve_dtype("half")
 
 
