@@ -450,8 +450,7 @@ def split_rows(path: str | Path, lines: Iterable[str], table: Content) -> Iterat
     except csv.Error as error:
         raise InputError(
             f"{path}: line {rows.line_num + table.skipped} cannot be read as a row ({error}). Put a cell with a quote,"
-            f" a line break or a separator ({table.dialect['delimiter']!r}) between double quotes, and double each"
-            ' quote in it: "".'
+            f" a line break or a {table.dialect['delimiter']!r} between double quotes, and double each quote in it."
         ) from None
 
 

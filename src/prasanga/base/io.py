@@ -112,9 +112,8 @@ def explaining_full_disk(path: str | Path, folder: Path | None = None) -> Iterat
         if error.errno not in _UNWRITABLE or elsewhere:
             raise
         raise InputError(
-            f"{path}: could not be written ({os.strerror(error.errno)}); no partial file is left."
-            f" Make room in {folder}, let yourself write there, or move the file or folder of this name, and run again:"
-            " finished work is kept."
+            f"{path}: could not be written ({os.strerror(error.errno)}). Make room in {folder}, let yourself write"
+            " there, or move the file or folder of this name, and run again: finished work is kept."
         ) from error
 
 

@@ -226,8 +226,7 @@ def _find_targets(
     for bad in np.flatnonzero(np.bincount(item[found], minlength=len(texts)) == 0).tolist():
         raise InputError(
             f"the tokenizer drops the target {texts[bad][start[bad] : end[bad]]!r} at {start[bad]}-{end[bad]} of"
-            f" {shorten(texts[bad])!r} in its normalization. Take the word out of the lexicon, or use a tokenizer that"
-            " keeps these characters."
+            f" {shorten(texts[bad])!r}. Take the word out of the lexicon, or use a tokenizer that keeps it."
         )
     return found
 

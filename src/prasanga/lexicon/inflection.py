@@ -432,8 +432,7 @@ def _read_decisions(heads: Sequence[Entry], claimed: Claimed, *, may_lack_forms:
             twice = "is listed twice" if fold(form) in decisions else "is listed"
             raise InputError(
                 f"{entry.place}: the form {form} {twice} under `ambiguous`, and is claimed by"
-                f" {', '.join(owners) or 'no stimulus'}. Delete the entry, or write `resolution: none` to leave a form"
-                " out."
+                f" {', '.join(owners) or 'no stimulus'}. Delete the entry, or leave a form out with `resolution: none`."
             )
         if resolution not in meant:
             allowed = suggest(resolution, meant)
@@ -470,9 +469,8 @@ def read_neighbours(claimed: Claimed, heads: Sequence[Entry], *, may_lack_forms:
         words = [text for texts in beside for text in texts]
         if not known or not words or not all(WORD.fullmatch(text) or len(text) == 1 for text in words):
             raise InputError(
-                f"{entry.place}: an entry of `neighbours` needs forms of the lexicon, and words or marks that are not"
-                " next to them. Write `forms: [...]` or, for all forms of a word, `stimuli: [...]`; and `not_after:"
-                " [...]` or `not_before: [...]`, with one word or one punctuation mark each."
+                f"{entry.place}: an entry of `neighbours` needs known `forms: [...]` or `stimuli: [...]`, and"
+                " `not_after: [...]` or `not_before: [...]`. Write one word or one punctuation mark in each item."
             )
         kin = {form for base in listed for owner in claimed[base] for form in forms_of[owner]}
         meant = {form for form in kin if form in listed or without_emphatic(form, claimed[form]) in listed}

@@ -175,9 +175,8 @@ class _LexiconReader:
             word = self.clashes[0][1]
             alone = word.name if word.place.startswith("`") else f"{{stimulus: {word.name}}}"
             raise InputError(
-                f"{word.place}: {len(lines)} word(s) of this study have another group, variant, form or class in"
-                f" another set. A word of several sets is one stimulus: at the first place below write it alone, `-"
-                f" {alone}`, or write the same entry at both.\n" + "\n".join(lines)
+                f"{word.place}: {len(lines)} word(s) of this study differ from another set in group, variant, form or"
+                f" class. Write only `- {alone}` at the first place, or the same entry at both.\n" + "\n".join(lines)
             )
 
 
@@ -393,9 +392,8 @@ def _read_pair(name: str, key: str, entry: Entry, sets: Mapping[str, WordSet]) -
     common = set.intersection(*(set(side.stimuli) for side in pair)) if len(pair) == 2 else set()
     if len(pair) != 2 or common:
         raise InputError(
-            f"{entry.place}: `{key}` of the category `{name}` is [{', '.join(side.name for side in pair)}], but must"
-            " name two different word sets without a word in common (both have:"
-            f" {', '.join(sorted(common)) or 'none'}): `{key}: [first, second]`."
+            f"{entry.place}: `{key}` of the category `{name}` is [{', '.join(side.name for side in pair)}] (words in"
+            f" both: {', '.join(sorted(common)) or 'none'}). Write two word sets without a common word."
         )
     _check_units(f"{entry.place}: `{key}` of the category `{name}`", key, pair, entry.get("matched") in (key, "both"))
     return pair[0], pair[1]
@@ -408,8 +406,7 @@ def _check_units(place: str, key: str, pair: Sequence[WordSet], matched: bool) -
     if matched and len(first.stimuli) != len(second.stimuli):
         raise InputError(
             f"{place} is matched, but {first.name} has {len(first.stimuli)} words and {second.name}"
-            f" {len(second.stimuli)}. Give each word its partner, at the same place of the other set, or take `{key}`"
-            " out of `matched`."
+            f" {len(second.stimuli)}. Give each word its partner at the same place, or take `{key}` out of `matched`."
         )
     for x, y in zip(first.stimuli, second.stimuli, strict=True) if matched else ():
         if one.get(x) != other.get(y):

@@ -388,9 +388,8 @@ def _sentences_of(block: Sequence[str], words: Sequence[str], word: str, what: s
     each, rest = divmod(len(block), len(words))
     if rest:
         raise InputError(
-            f"{what} has {len(block)} sentences for {len(words)} words, which is not the same number for each. Name"
-            " the word lists under `lexicon.stimuli` that the sentences were made from, or take each sentence as an"
-            " item of its own (docs/methods.md, SEAT from Python)."
+            f"{what} has {len(block)} sentences for {len(words)} words, not equally many for each. Name their word"
+            " lists under `lexicon.stimuli`, or make each sentence an item (docs/methods.md, SEAT from Python)."
         )
     first = words.index(word) * each
     return block[first : first + each]
@@ -517,8 +516,7 @@ def fill_sentence(
     if not all(_is_spelled(spelling, part) for part in parts):
         raise InputError(
             f"{template.place}: normalization changes letters of the sentence `{template.name}` with"
-            f" {' and '.join(words.values())} ({spelling(text)}). Write a space or a form ({{{role}:genitive}}) next to"
-            " the slot."
+            f" {' and '.join(words.values())} ({spelling(text)}). Write a space or {{{role}:genitive}} at the slot."
         )
     return text, [whole_words(text, *spans[role]) for role in words]
 

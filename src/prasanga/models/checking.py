@@ -112,9 +112,8 @@ def check_model(
     asks_head = "likelihoods" in stages
     if asks_head and kind not in kinds:
         raise InputError(
-            f"model {source.name} is of the kind {kind}, but the probabilities that the study asks for need the kind"
-            f" {' or '.join(kinds)}. Write kind: {kind} under it, to ask only for what such a model can give; or"
-            " stages: [embeddings]; or leave it out."
+            f"model {source.name} is of the kind {kind}, but the study asks for probabilities that need the kind"
+            f" {' or '.join(kinds)}. Write kind: {kind} or stages: [embeddings] under it, or leave it out."
         )
     mask = require_mask(source.name, tokenizer, kind) if asks_head and kind in masked else mask_piece(tokenizer, kind)
     weights = find_weights(source, options)

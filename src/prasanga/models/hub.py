@@ -123,9 +123,8 @@ def require_own_code(source: FoundModel) -> None:
         for repository in _CODE_ELSEWHERE.findall(text):
             if source.folder is not None or repository != source.name:
                 raise InputError(
-                    f"model {source.name}: auto_map in its {name} names code of another repository, {repository}, whose"
-                    f" newest state would run. Put the *.py files of {repository} into a folder with a copy of the"
-                    f" model, remove `{repository}--` from {name} there, and give that folder as the model's path."
+                    f"model {source.name}: auto_map in its {name} names code of another repository, {repository}. Copy"
+                    f" its *.py files into a copy of the model's folder, and remove `{repository}--` from {name} there."
                 )
 
 
@@ -144,9 +143,8 @@ def explaining(source: FoundModel, part: str) -> Iterator[None]:
             raise
         if "trust_remote_code" in str(error):
             raise InputError(
-                f"model {source.name}: it needs Python code of its own that is not part of transformers. Such code is"
-                " not run here, because it can do anything to the machine that you can do. Use a model that"
-                " transformers knows; or read the code, pin its revision, and write remote_code: true under the model."
+                f"model {source.name}: it needs its own Python code, which is not run here, because it can do all that"
+                " you can. Use another model; or read the code, pin its revision, and write remote_code: true."
             ) from error
         raise InputError(
             f"model {source.name}: its {part} cannot be loaded ({reason(error)}). {_how_to_fetch(source)}"
@@ -222,8 +220,6 @@ _NOT_ITS_OWN = {row["pattern"]: row["said"] for row in _ELSEWHERE if row["at"] =
 """By names of weights that only occur in converted models: what they belong to, and what to do."""
 _OTHERS = {row["pattern"]: row["said"] for row in _ELSEWHERE if row["at"] == "file"}
 """By a file in a folder without config.json or weights: what the folder is, and what to do."""
-_ADAPTED = {"CAUSAL_LM": "ForCausalLM", "SEQ_2_SEQ_LM": "ForSeq2SeqLM", "FEATURE_EXTRACTION": ""}
-"""By the task of an adapter, the class of its model: AutoModel..."""
 WITHOUT_HEAD = (
     "it was saved without vocabulary head or decoder, as a sentence encoder or an ELECTRA's discriminator is: it gives"
     " vectors and no probabilities. Use files that were saved with it (of an ELECTRA, its generator), or write stages:"
@@ -245,19 +241,11 @@ def _explain_folder(source: FoundModel) -> str:
 
 def _explain_adapter(name: str, adapter: Mapping[str, Any]) -> str:
     """Return how to merge an adapter into a model."""
-    base = str(adapter.get("base_model_name_or_path") or adapter.get("model_name") or "BASE-MODEL")
-    model, merged = (
-        f"AutoModel{_ADAPTED.get(str(adapter.get('task_type')), 'ForMaskedLM')}",
-        f"{name.rstrip('/')}-merged",
-    )
+    base = adapter.get("base_model_name_or_path") or adapter.get("model_name") or "BASE-MODEL"
     return (
-        f"it has an {_ADAPTER}, so it is an adapter to the model {base}. Merge the two in Python, and give the folder"
-        f" {merged} (if the model in the folder is merged already, delete {_ADAPTER} instead). Adapters that cannot"
-        " be merged, such as prompts, cannot be measured:\n"
-        f"  from peft import PeftModel\n  from transformers import {model}, AutoTokenizer\n"
-        f"  model = PeftModel.from_pretrained({model}.from_pretrained({base!r}), {name!r})\n"
-        f"  model.merge_and_unload().save_pretrained({merged!r})\n"
-        f"  AutoTokenizer.from_pretrained({base!r}).save_pretrained({merged!r})"
+        f"it has an {_ADAPTER}, so it is an adapter to the model {base}. Load {base} and {name} with peft"
+        " (`PeftModel.from_pretrained`), `merge_and_unload()`, save model and tokenizer, and give that folder; if the"
+        f" folder is merged already, delete {_ADAPTER}."
     )
 
 
@@ -277,9 +265,8 @@ def _check_settings(source: FoundModel) -> None:
     if quantized:
         method = quantized.get("quant_method") if isinstance(quantized, dict) else quantized
         raise InputError(
-            f"model {source.name}: config.json has a quantization_config ({method}), so the files hold packed"
-            " numbers. Use the model that they were made from (if it is too large, with quantization: int8"
-            " under it); or, where the package that packed them is, `model.dequantize()` and `model.save_pretrained`."
+            f"model {source.name}: config.json has a quantization_config ({method}), so the weights are packed. Use the"
+            " original model (with quantization: int8 under it if it is large), or save `model.dequantize()`."
         )
 
 
@@ -509,9 +496,8 @@ def require_unchanged(model: str | Path, identity: Mapping[str, str], options: M
         return
     if not (folder / "config.json").is_file() or model_identity(folder, options=options) != identity:
         raise InputError(
-            f"model {model}: its files are not those that were checked: replaced since, damaged or missing. Put them"
-            " back; or, if you meant to replace them, delete the report on the model under results/models (and the"
-            " folder as well, if the workflow made it). Then run again."
+            f"model {model}: its files were replaced or damaged after the check. Put them back; or, if you meant to"
+            " replace them, delete the report under results/models (and the folder, if the workflow made it)."
         )
     write_cache(note, key, True)
 

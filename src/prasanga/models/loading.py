@@ -257,9 +257,8 @@ def open_tokenizer(source: FoundModel, options: ModelOptions) -> Any:
         )
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(
-            f"model {source.name}: {type(tokenizer).__name__} is not a fast tokenizer, and only those know which"
-            " characters a piece covers. Convert it once and save it as tokenizer.json in the model's folder"
-            " (`transformers.convert_slow_tokenizer`), or use a model that has one."
+            f"model {source.name}: {type(tokenizer).__name__} is not a fast tokenizer, which knows the characters of"
+            " each piece. Save it as tokenizer.json (`transformers.convert_slow_tokenizer`), or use another model."
         )
     with explaining(source, "tokenizer"):
         settings = source.find("tokenizer_config.json")
@@ -276,9 +275,8 @@ def require_fitting_tokenizer(name: str, tokenizer: Any, model: Any) -> None:
         listed = ", ".join(f"{piece!r} ({number})" for number, piece in beyond[:5])
         raise InputError(
             f"model {name}: the model has {rows} rows of embeddings, but {len(beyond)} pieces of the tokenizer have"
-            f" ids from {rows} on: {listed}{', ...' if len(beyond) > 5 else ''}. Use the tokenizer that"
-            f" the model was trained with. If pieces were added, `model.resize_token_embeddings({beyond[-1][0] + 1})`,"
-            " train the model if texts have them, and save it."
+            f" ids from {rows} on: {listed}{', ...' if len(beyond) > 5 else ''}. Use the model's own tokenizer; if"
+            f" pieces were added, `model.resize_token_embeddings({beyond[-1][0] + 1})`, train the model, and save it."
         )
 
 
@@ -322,8 +320,7 @@ def build_bare(source: FoundModel, config: Any, options: ModelOptions, *, head: 
     if not reads_text:
         raise InputError(
             f"model {source.name}: its config.json has the type {str(config.model_type)!r}, which is not a text model."
-            " Use an encoder, decoder or encoder-decoder of text, such as"
-            " google/muril-base-cased."
+            " Use a model of text, such as google/muril-base-cased."
         )
     return model
 

@@ -103,9 +103,8 @@ class ModelOptions:
         is_known = self.quantization in QUANTIZATIONS and self.kind in ("auto", *KINDS) and self.cards >= 0
         if not is_known or (self.cards > 1 and self.quantization != "none"):
             raise InputError(
-                f"quantization is {self.quantization!r}, kind {self.kind!r} and cards {self.cards}. Write"
-                f" quantization: {' or '.join(QUANTIZATIONS)}; kind: auto, {', '.join(KINDS)}; and cards: 1, 0 for the"
-                " CPU, or more with quantization: none."
+                f"quantization is {self.quantization!r}, kind {self.kind!r} and cards {self.cards}. Write quantization:"
+                f" {' or '.join(QUANTIZATIONS)}; kind: auto, {', '.join(KINDS)}; cards: 0, 1, or more without int8."
             )
 
     @property

@@ -100,8 +100,7 @@ def encode(tokenizer: Any, texts: Sequence[str], *, special: bool) -> list[Any]:
     except Exception as error:
         raise InputError(
             f"model {tokenizer.name_or_path}: its tokenizer cannot cut a text into pieces ({reason(error)}). Fetch the"
-            " tokenizer that the model was trained with, or add the piece that it lacks to tokenizer.json where the"
-            " model has a row of embeddings for it."
+            " model's own tokenizer, or add the missing piece to tokenizer.json."
         ) from error
 
 
@@ -193,8 +192,7 @@ def language_piece(name: str, tokenizer: Any, language: str, codes: Mapping[str,
     if known and len(fitting) != 1:
         raise InputError(
             f"model {name}: the tokenizer has {' and '.join(fitting) or 'no piece'} for the language {language}."
-            f" {listed}. Write which of them it is under the model, for example"
-            f" language_codes: {{{language}: {min(known)}}}."
+            f" {listed}. Write one under the model, such as language_codes: {{{language}: {min(known)}}}."
         )
     return fitting[0] if fitting else None
 
@@ -238,8 +236,7 @@ def apply_options(model: str, tokenizer: Any, options: Mapping[str, bool | int |
         if not is_known and all(each is None for each in changed):
             raise InputError(
                 f"model {model}: tokenizer: {name} does not have an effect: {type(tokenizer).__name__} does not know"
-                f" it, and {json.dumps(value)} would not change its tokenizer.json. Remove the line, or look the name"
-                " up in the documentation of this tokenizer."
+                f" it, and {json.dumps(value)} would not change its tokenizer.json. Remove the line."
             )
         kept: list[dict[str, Any]] = []
         for step, others in zip(steps, changed, strict=True):

@@ -189,7 +189,7 @@ def check_clusters(source: object, pairs: pl.DataFrame) -> None:
             raise InputError(
                 f"{source}: of the bias type {bias_type} ({language}), cluster {both['cluster'][0]} has pairs of both"
                 f" labels, but cluster {one['cluster'][0]} only {one['label'][0][0]}. Write clusters of one kind within"
-                " a bias type: add a pair with the other label, or give one kind a bias type of its own."
+                " a bias type: add a pair with the other label, or name another bias type."
             )
 
 

@@ -347,8 +347,7 @@ def _read_table(path: str | Path, text: str, content: Content) -> Iterator[pl.Da
             if len(row) != len(columns):
                 raise InputError(
                     f"{path}, record {number}: {len(row)} cells, but the header names {len(columns)} columns"
-                    f" ({', '.join(columns)}). Put a sentence with {content.dialect['delimiter']!r} between double"
-                    " quotes."
+                    f" ({', '.join(columns)}). Put sentences with {content.dialect['delimiter']!r} in double quotes."
                 )
         yield pl.DataFrame(several, schema=dict.fromkeys(columns, pl.String), orient="row")
 
@@ -398,8 +397,7 @@ def list_stereoset_pairs(source: object, items: pl.DataFrame) -> pl.DataFrame:
         if related != sorted(_GOLD_LABELS):
             raise InputError(
                 f"{place}: the gold labels are {', '.join(related) or 'unrelated'}. Write one sentence each with"
-                f" {' and '.join(_GOLD_LABELS)}; others are unrelated. In the hub's export 0 is anti-stereotype, 1"
-                " stereotype and 2 unrelated."
+                f" {' and '.join(_GOLD_LABELS)} (in the hub's export 1 and 0); others are unrelated (2)."
             )
         before = f"{context} " if part == "intersentence" else ""
         records.append((item["id"], item["bias_type"], *(before + (labelled[label] or "") for label in _GOLD_LABELS)))

@@ -96,9 +96,8 @@ def require_longest(lengths: Iterable[SegmentLength], longest: int) -> None:
     for length in lengths:
         if length.over and longest <= length.words:
             raise InputError(
-                f"samples.longest: {longest}, but samples.lengths has {length.label!r}, whose segments have more than"
-                f" {length.words} words. Allowed are numbers from {length.words + 1}. Write e.g."
-                f" `longest: {max(LONGEST, 2 * length.words)}`."
+                f"samples.longest: {longest}, but samples.lengths has {length.label!r}. Allowed are numbers from"
+                f" {length.words + 1}. Write e.g. `longest: {max(LONGEST, 2 * length.words)}`."
             )
 
 

@@ -194,9 +194,8 @@ def find_remote(pattern: str) -> list[RemoteFile]:
     ):
         raise InputError(
             f"corpus.texts: the address {address.scheme}://{address.hostname}{address.path} cannot be read. Write the"
-            " address of a Parquet file with hf:// (the hub's data sets), s3:// or https://, without a user, a"
-            " password, or anything after `?`: results keep the config, and credentials belong in the environment"
-            " (docs/my_text.md). Fetch other files, and name them by their path."
+            " address of a Parquet file with hf://, s3:// or https://, without credentials (which belong in the"
+            " environment, because results keep the config) and without `?`. Fetch other files, and name their path."
         )
     with explaining(pattern):
         if address.scheme.startswith("http"):
@@ -235,9 +234,8 @@ def explaining(path: str) -> Iterator[None]:
         if not is_remote(path) and not isinstance(error, (OSError, pa.ArrowException, ValueError)):
             raise
         raise InputError(
-            f"{path}: cannot be read as Parquet or Arrow ({reason(error)[:300]}). It is truncated, damaged, not what"
-            " its ending says, or out of reach of you or this machine: correct its name in `corpus.texts`, fetch it"
-            " again, or write its `format:` in its entry there."
+            f"{path}: cannot be read as Parquet or Arrow ({reason(error)[:300]}). Fetch it again, or correct its name"
+            " or its `format:` in `corpus.texts`."
         ) from None
 
 

@@ -202,14 +202,13 @@ def _list_files(root: Path, pattern: str, wanted: Any) -> dict[str, Format]:
         kind = "text" if wanted == "auto" else f"file of the format {wanted}"
         raise InputError(
             f"corpus.texts: there is no {kind} in the folder {pattern!r} under corpus.root {str(root)!r}. A folder"
-            f" counts for its files that end in {', '.join(FORMATS)} (plain or with {', '.join(COMPRESSED)}) and are"
-            " not hidden. Name another folder, or write a pattern such as `folder/**/*.dat` for files of other endings."
+            f" counts for its visible files that end in {', '.join(FORMATS)} (plain or with {', '.join(COMPRESSED)})."
+            " Name another folder, or write a pattern such as `folder/**/*.dat`."
         )
     if not found:
         raise InputError(
             f"corpus.texts: no file fits {pattern!r} under corpus.root {str(root)!r}, which is {root.absolute()}."
-            " Allowed is a path, a folder or a pattern such as `texts/*.txt`, relative to corpus.root. Write one"
-            " that names your files."
+            " Write a path, a folder or a pattern such as `texts/*.txt`, relative to corpus.root."
         )
     return found
 

@@ -286,8 +286,8 @@ def _find_column(shard: Shard, header: Sequence[str], name: str) -> int:
     key = "columns: {stimulus: ..., sentence: ...}" if shard.format == "extracted" else "field: ..."
     raise InputError(
         f"{shard.path}: the column {name!r} is {'twice' if name in header else 'not'} in the table's first row."
-        f" {_listed('Columns', header)}. Write its name as `{key}` of this entry of `corpus.texts`. If the row has no"
-        " names, add one that has; if this is not a table, write `format: text`."
+        f" {_listed('Columns', header)}. Write its name as `{key}` in `corpus.texts`, or add a row of names; if this is"
+        " not a table, write `format: text`."
     )
 
 
@@ -391,8 +391,7 @@ def _find_text_column(shard: Shard, schema: pa.Schema) -> tuple[str, ...]:
     names = [f"{'.'.join(path)} ({kind})" for path, kind in kinds.items()]
     raise InputError(
         f"{shard.path}: there is not one column {shard.field!r} of text (string). {_listed('Columns', names)}. Write"
-        " the one with the text as `field:` of this entry of `corpus.texts`. Give each column a name of its own; a list"
-        " of texts needs a row for each (`explode`)."
+        " its name as `field:` in `corpus.texts`. Give each column a name of its own, and each text a row (`explode`)."
     )
 
 
@@ -458,9 +457,8 @@ def _load_sentences(path: str) -> dict[str, list[str]]:
             raise
         except Exception as error:  # a damaged pickle raises anything
             raise InputError(
-                f"{path}: not a pickle of sentences ({reason(error)[:200]}). It must be `{{word: [sentence, ...]}}`,"
-                " with dict, list and str only. Nothing of it was run. Write the sentences as a table (`format:"
-                " extracted`), or as a text file for each word (`format: word`)."
+                f"{path}: not a pickle of sentences ({reason(error)[:200]}); nothing of it was run. Write {{word:"
+                " [sentence, ...]}, a table (`format: extracted`), or a text file for each word (`format: word`)."
             ) from None
     return dict(content)
 

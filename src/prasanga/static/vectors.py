@@ -171,9 +171,8 @@ def find_format(path: str | Path, format: str = "auto") -> str:
         found = refuse(content).partition(". ")[0] or f"begins with {first[:60].decode(errors='replace')!r}"
         raise InputError(
             f"{path}: the file {found}. Vectors are read from word2vec text and binary, GloVe, fastText .vec and .bin."
-            " Line 1 is a header (words and dimensions, such as `400000 300`), or a word with its numbers, such as"
-            " `rose 0.25 -1.5`. Unpack an archive, save vectors of gensim with `save_word2vec_format`, and write blanks"
-            " for the commas of a table."
+            " Line 1 is a header (words and dimensions, such as `400000 300`), or a word with its numbers. Unpack an"
+            " archive, save vectors of gensim with `save_word2vec_format`, and write blanks for a table's commas."
         )
     if format not in ("auto", kind) and not (format == "fasttext" and kind in ("word2vec", "fasttext-binary")):
         raise InputError(
@@ -241,11 +240,8 @@ class _Search:
     def collect(self, found: dict[str, Found], method: str, dimensions: int, n_words: int) -> WordVectors:
         """Return the result; refuse a file with another number of words than stated, or with non-finite numbers."""
         if self.n_words != n_words:
-            raise _damaged(
-                self.path,
-                f"its beginning says {n_words} words, but {self.n_words} follow (if you took some out yourself, write"
-                f" `{self.n_words} {dimensions}`)",
-            )
+            kept = f"(if you took some out yourself, write `{self.n_words} {dimensions}`)"
+            raise _damaged(self.path, f"its beginning says {n_words} words, but {self.n_words} follow {kept}")
         for word, vector, _ in found.values():
             self.require_finite(word, vector)
         return WordVectors(found, method, dimensions, n_words)

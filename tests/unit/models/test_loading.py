@@ -207,7 +207,7 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
         (rename("config.json", "checkpoint-5/config.json"), r"Write path: .*/checkpoint-5 for this checkpoint"),
         (
             write("adapter_config.json", json.dumps(ADAPTER)),
-            r"to the model someone/gpt\. .*ForCausalLM.*merge_and_unload",
+            r"to the model someone/gpt\. .*merge_and_unload",
         ),
         (settings(quantization_config={"quant_method": "gptq"}), r"quantization_config \(gptq\).*quantization: int8"),
         (write("model.safetensors", POINTER), r"model\.safetensors is not the file itself .*`git lfs pull`"),
