@@ -235,7 +235,7 @@ def apply_options(model: str, tokenizer: Any, options: Mapping[str, bool | int |
         is_known = name in _KNOWN_TO_ALL or name in _list_parameters(type(tokenizer))
         if not is_known and all(each is None for each in changed):
             raise InputError(
-                f"model {model}: tokenizer: {name} does not have an effect: {type(tokenizer).__name__} does not know"
+                f"model {model}: tokenizer: {name} has no effect: {type(tokenizer).__name__} does not know"
                 f" it, and {json.dumps(value)} would not change its tokenizer.json. Remove the line."
             )
         kept: list[dict[str, Any]] = []
