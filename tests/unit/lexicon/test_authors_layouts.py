@@ -362,7 +362,7 @@ def test_filled_sentences_of_seat_belong_to_the_words_in_their_order(tmp_path: P
         ("templates", ["XXX ও GGG।"], r"a template of `targ1` has 2 slots"),
         ("templates", [], r"`targ1` must be .*at least one text .*\[\]"),
         ("templates", [5], r"`targ1` must be .*: \[5\]"),
-        ("examples", ["এটি ফুল।"] * 3, r"the set Flowers has 3 sentences for 2 words, which is not the same number"),
+        ("examples", ["এটি ফুল।"] * 3, r"the set Flowers has 3 sentences for 2 words, not equally many"),
         ("examples", ["এটি বই।", "এটি জবা।"], r"sentence 1 of ফুল in the set Flowers does not have the word: 'এটি বই"),
     ],
 )

@@ -52,7 +52,7 @@ def test_of_many_mistakes_the_first_are_listed_and_the_others_counted(files: Any
 
 def test_a_word_on_both_sides(files: Any) -> None:
     files.change("good", "words:", "words:\n  - {stimulus: পচা, group: fixed}")
-    assert "without a word in common (both have: পচা)" in message(files)
+    assert "(words in both: পচা)" in message(files)
 
 
 def test_missing_files(files: Any, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_a_class_is_said_once_for_all_sets(named: Any) -> None:
     colour = next(stimulus for stimulus in named.load().stimuli if stimulus.name == "রং")
     assert colour == Stimulus("রং", "colour", ("thing",), ("রঙ",), "person_name")
     named.change("flowers", "words:", "class: thing\nwords:")
-    expected = r"flowers\.yaml, line 6: 1 word\(s\) of this study have another .* class"
+    expected = r"flowers\.yaml, line 6: 1 word\(s\) of this study differ from another set .* class"
     assert re.search(expected, message(named))
 
 
@@ -114,7 +114,7 @@ def test_a_plan_notices_classes_and_what_is_searched(named: Any) -> None:
 
     first = plan()
     named.change("muslim_names", "person_name", "name")
-    with pytest.raises(InputError, match=r"`- \{stimulus: অনিমা\}`, or write the same entry"):
+    with pytest.raises(InputError, match=r"`- \{stimulus: অনিমা\}` at the first place, or the same entry"):
         plan()
     named.change("a_hindu_names", "person_name", "name")
     classes = plan()

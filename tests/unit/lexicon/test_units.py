@@ -70,7 +70,7 @@ JOINED = "targets: [{set: xz, sets: [x, z]}, y], attributes: [good, bad], matche
         (["a b c", "d e"], MATCHED, "`targets` of the category `U` is matched, but x has 3 words and y 2"),
         (["a:k b:k", "c d"], MATCHED, "in the pair a, c the words have `cluster: k` and no `cluster`"),
         (["a b c", "d e:k f:k"], MATCHED, "in the pair b, e the words have no `cluster` and `cluster: k`"),
-        (["a:k b:k c", "d:k e c"], FREE, r"must name two different word sets without a word in common"),
+        (["a:k b:k c", "d:k e c"], FREE, r"Write two word sets without a common word"),
         (["a:k b:k", "c:k d:k"], FREE, "both x and y have words of the cluster `k`.* or write `matched: targets`"),
         (["a:3 b", "c d"], FREE, r"x.yaml, line 3: `cluster` has 3, but needs text"),
         (["a b", "c d e", "a f"], JOINED, r"the joined set `xz` is matched and has a twice, so later words would lose"),
