@@ -234,8 +234,8 @@ def explaining(path: str) -> Iterator[None]:
         if not is_remote(path) and not isinstance(error, (OSError, pa.ArrowException, ValueError)):
             raise
         raise InputError(
-            f"{path}: cannot be read as Parquet or Arrow ({reason(error)[:300]}). Fetch it again, or correct its name"
-            " or its `format:` in `corpus.texts`."
+            f"{path}: cannot be read as Parquet or Arrow ({reason(error)[:300]}). If it is truncated, fetch it again;"
+            " otherwise correct its name or its `format:` in `corpus.texts`."
         ) from None
 
 

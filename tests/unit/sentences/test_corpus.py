@@ -99,7 +99,7 @@ def test_a_damaged_file_never_ends_silently(tmp_path: Path, ending: str) -> None
             read(tmp_path / f"corpus{ending}", content)
     with pytest.raises(InputError, match=r"absent.*: no such file"):
         open_decompressed(tmp_path / f"absent{ending}")
-    with pytest.raises(InputError, match="Is it a file that you may read"):
+    with pytest.raises(InputError, match="Check that it is a file"):
         open_decompressed(tmp_path)
 
 
@@ -237,7 +237,7 @@ def test_addresses_that_cannot_be_read(server: Server, data: bytes) -> None:
         f"{server.address}/absent.parquet": r"absent\.parquet: cannot be read .*\(.*404",
         "http://127.0.0.1:9/a.parquet": r"cannot be read .*\(.*refused",
         "file:///etc/a.parquet": r"a\.parquet cannot be read\. Write",
-        "https://me:hunter2@127.0.0.1/a.parquet": r"https://127\.0\.0\.1/a\.parquet cannot be read\. .* a user",
+        "https://me:hunter2@127.0.0.1/a.parquet": r"https://127\.0\.0\.1/a\.parquet cannot be read\. .*without credentials",
         "s3://bucket/a.parquet?token=hunter2": r"s3://bucket/a\.parquet cannot be read\.",
         f"{server.address}/a.jsonl.gz": r"a\.jsonl\.gz cannot be read\. Write the address of a Parquet file",
     }.items():
@@ -257,7 +257,11 @@ def test_a_fetched_file_is_whole_or_the_old_one_stays(server: Server, tmp_path: 
     target.write_text("old", encoding="utf-8")
     for url, digest, message in [
         (f"{server.address}/absent", None, r"/absent: cannot be fetched \(.*404.*put it at .*released\.csv"),
-        (f"{server.address}/whole", "0" * 64, f"the content has the sha256 {sha256}, but 0{{64}} is wanted"),
+        (
+            f"{server.address}/whole",
+            "0" * 64,
+            f"the content has the sha256 {sha256}, not 0{{64}}: the file has changed",
+        ),
         ("http://127.0.0.1:9/x", None, "cannot be fetched"),
         ("file:///etc/hosts", None, "no address to fetch from"),
     ]:

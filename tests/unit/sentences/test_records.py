@@ -135,7 +135,7 @@ BAD_LINES = {
     "list": (b'{"text": ["a"]}', r"line 2 has \[\"a\"\] in the field 'text'"),
     "half a character": (
         b'{"text": "\\ud83d"}',
-        r"line 2 has .* in the field 'text', where text \(a string of whole characters",
+        r"line 2 has .* in the field 'text', not a text \(a string of whole characters",
     ),
     "not UTF-8": (b'{"text": "ab\xff\xfe"}', r"not UTF-8 at byte 28 .*\(line 2\): found the bytes ff fe 22 7d"),
 }
@@ -207,7 +207,7 @@ def test_a_stream_cut_off_between_two_batches_is_refused(tmp_path: Path) -> None
     path.write_bytes(path.read_bytes()[:-8])
     with ipc.open_stream(io.BytesIO(path.read_bytes())) as reader:
         assert reader.read_all().num_rows == 3
-    with pytest.raises(InputError, match="no end mark"):
+    with pytest.raises(InputError, match="lacks an end mark"):
         records(path, "dataset")
 
 
@@ -293,7 +293,7 @@ def test_nothing_in_a_pickle_is_run(tmp_path: Path) -> None:
     for protocol in PROTOCOLS:
         for content in (Runs(mark), {"ফুল": [Runs(mark)]}, {"ফুল": ["ফুল।"], "x": Runs(mark)}):
             path.write_bytes(pickle.dumps(content, protocol))
-            with pytest.raises(InputError, match=r"it asks for .*\. .* Nothing of it was run"):
+            with pytest.raises(InputError, match=r"it asks for .*nothing of it was run"):
                 records(path, "pickle")
     assert not mark.exists()
     pickle.loads(pickle.dumps(Runs(mark)))  # Python's own reader runs it

@@ -69,7 +69,7 @@ def test_names_follow_the_paths(corpus: Path) -> None:
 def test_a_file_is_either_of_the_corpus_or_of_the_supplement(corpus: Path) -> None:
     books, news = (find_shards(corpus, [{"files": f"{folder}/*"}], LARGE) for folder in ("books", "news"))
     require_apart(books, news)
-    with pytest.raises(InputError, match=r"corpus.supplement: the file 'news/a.txt' is in `corpus.texts` as well"):
+    with pytest.raises(InputError, match=r"corpus.supplement: the file 'news/a.txt' is also in `corpus.texts`"):
         require_apart(books | news, news)
 
 
@@ -200,7 +200,7 @@ def test_a_data_set_without_its_state(corpus: Path) -> None:
 def test_damaged_data_sets(corpus: Path) -> None:
     folder = dataset(corpus / "wiki", ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"])
     (folder / "data-00001-of-00002.arrow").unlink()
-    with pytest.raises(InputError, match=r"wiki/state\.json: the data set has no file 'data-00001-of-00002\.arrow'"):
+    with pytest.raises(InputError, match=r"wiki/state\.json: the data set lacks the file 'data-00001-of-00002\.arrow'"):
         sources(corpus, "wiki")
     write(folder / "state.json", "{")
     with pytest.raises(InputError, match=r"state\.json: the data set cannot be read"):
