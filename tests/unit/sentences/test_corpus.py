@@ -237,7 +237,7 @@ def test_addresses_that_cannot_be_read(server: Server, data: bytes) -> None:
         f"{server.address}/absent.parquet": r"absent\.parquet: cannot be read .*\(.*404",
         "http://127.0.0.1:9/a.parquet": r"cannot be read .*\(.*refused",
         "file:///etc/a.parquet": r"a\.parquet cannot be read\. Write",
-        "https://me:hunter2@127.0.0.1/a.parquet": r"https://127\.0\.0\.1/a\.parquet cannot be read\. .*without credentials",
+        "https://me:hunter2@127.0.0.1/a.parquet": r"https://127\.0\.0\.1/a\.parquet cannot be read\..*without cred",
         "s3://bucket/a.parquet?token=hunter2": r"s3://bucket/a\.parquet cannot be read\.",
         f"{server.address}/a.jsonl.gz": r"a\.jsonl\.gz cannot be read\. Write the address of a Parquet file",
     }.items():
