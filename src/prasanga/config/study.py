@@ -242,8 +242,7 @@ class ModelConfig(ConfigSection):
     """int8 keeps the weights of linear layers in 8 bits, for a model that otherwise does not fit on the GPU; it changes
     the vectors a little, and the page says by how much."""
     random_twins: Count | None = absent()
-    """Number of this model's twins with random weights, instead of `associations.random_twins`; drawing each takes long
-    for a large model."""
+    """Twins of this model with random weights, instead of `associations.random_twins`; slow for a large model."""
     languages: DistinctSome[Language] | None = absent()
     """The study's languages in which the model is measured, if not all."""
     cards: Count = 1
@@ -291,8 +290,7 @@ class EmbeddingsConfig(ConfigSection):
     stored_dtype: Literal["float16", "float32"] = "float16"
     """Precision of stored vectors; float16 takes half the space (docs/contexts.md)."""
     unknown: Literal["leave-out", "keep"] = "leave-out"
-    """Whether a target with a piece that the tokenizer does not know is measured; targets that are left out are counted
-    and listed."""
+    """Whether a target with a piece that the tokenizer does not know is measured; left-out targets are listed."""
     audit: AuditConfig = AuditConfig()
 
 
@@ -333,8 +331,7 @@ class AssociationsConfig(ConfigSection):
     n_shuffles: Count = 1000
     """Null control: the number of times that the attribute words of A and B are shuffled; 0 for none."""
     equivalence_margin: Above0 = 0.2
-    """An effect within this distance of 0, by two one-sided tests (p_equivalence), counts as none
-    (docs/statistics.md)."""
+    """An effect this close to 0, by two one-sided tests (p_equivalence), counts as none (docs/statistics.md)."""
     random_twins: Count = 8
     """Null control: twins of every model with the same tokenizer and random weights; 0 for none. They share the model's
     texts, and at most one of them reads a text, so together they cost no more passes than the model. Each of them
@@ -342,8 +339,7 @@ class AssociationsConfig(ConfigSection):
     contexts_per_twin: Positive = 64
     """The most contexts per word and length that a twin reads (docs/statistics.md explains the default)."""
     band: Above0 = 0.1
-    """An effect has settled, with more draws or longer contexts, once it stays within this distance of the last
-    one."""
+    """An effect has settled, with more draws or longer contexts, once it stays this close to the last one."""
 
 
 class CalibrationConfig(ConfigSection):
@@ -443,16 +439,14 @@ class PairsConfig(ConfigSection):
     """How a word of several pieces is masked. all masks them together, one mask per piece; left-to-right shows the
     earlier ones while a later one is scored."""
     punctuation: Literal["apart", "with-word"] = "apart"
-    """Whether punctuation at the ends of a word is set aside (and never scored), or belongs to the word, as in the
-    paper."""
+    """Whether punctuation at the ends of a word is set aside (and not scored), or belongs to the word (the paper)."""
     unknown: Literal["leave-out", "keep"] = "leave-out"
     """Whether a pair with a scored piece that the tokenizer does not know is kept; pairs left out are listed."""
     ties: Literal["apart", "against"] = "apart"
     """Pairs whose sentences score the same. apart leaves them out of the percentage and the test, and reports them;
     against counts them as not stereotypical, as in the papers' programs."""
     equivalence_margin: Annotated[float, Field(gt=0, le=50), NUMBER] = 5
-    """A percentage within this distance of 50, by two exact one-sided tests (p_equivalence), counts as no
-    preference."""
+    """A percentage this close to 50, by two exact one-sided tests (p_equivalence), counts as no preference."""
     n_runs: Count = 5
     """Runs on random samples of the pairs, whose standard deviation the paper prints; 0 for none."""
     share: Annotated[float, Field(gt=0, le=1), NUMBER] = 0.8
