@@ -451,7 +451,8 @@ class Screen:
             values.append(f"{row['category']} {two(row['effect_size'])}")
         n = sum(map(len, places[True].values()))
         for has_passed, name in ((True, "passed"), (False, "failed")):
-            named = "; ".join(f"{place}: {', '.join(values)}" for place, values in places[has_passed].items())
+            each = [f"{place}: {', '.join(values)}" for place, values in places[has_passed].items()]
+            named = "; ".join([*each[:_MOST_COLUMNS], *["(…)"] * (len(each) > _MOST_COLUMNS)])
             if named:
                 yield self.say(name, where=named, k=n, n=len(checks))
 
@@ -517,13 +518,18 @@ class Screen:
         language = row.get("language") or self.parts[0].language
         measure = f"prasanga measure MODEL --language {language if language in LANGUAGES else ENGLISH}"
         yield self._give("own_model", measure)
-        yield self._give("own_texts", f"{measure} --corpus 'texts/*.txt'")
+        if self.effects:
+            yield self._give("own_texts", f"{measure} --corpus 'texts/*.txt'")
+        if self.percentages:
+            yield self._give("own_pairs", f"{measure} --pairs pairs.csv")
         pages = {part.language: part.page for part in self.parts}
         page = pages.get(language, self.parts[0].page)
-        yield html('<a href="{}#paper">{}</a>', page, self.say("to_paper"))
+        if row:
+            yield html('<a href="{}#paper">{}</a>', page, self.say("to_paper"))
 
     def _give(self, name: str, command: str) -> Markup:
-        return html("{} <code>{}</code>", self.say(name), command)
+        words = Markup(" ").join(html("<span>{}</span>", word) for word in command.split(" "))
+        return html("{} <code>{}</code>", self.say(name), words)
 
 
 def _head_columns(names: Mapping[Column, Sequence[str]]) -> dict[Column, str]:
