@@ -480,15 +480,9 @@ TEMPLATES.filters |= {
 }
 
 
-_INTERVALS = (
-    "In brackets: 95% interval over words, for sets of"
-    f" {FEWEST_WORDS} words or more. n: words used in both target sets, both attribute sets."
-)
-
-
 def write_notes(table: str, **facts: Any) -> list[str]:
     """Return the caption and the notes of a table, one per line of its macro in `paper_notes.txt.j2`."""
-    names = {"MARK": MARK, "MISSING": MISSING, "FEWEST_WORDS": FEWEST_WORDS, "INTERVALS": _INTERVALS}
+    names = {"MARK": MARK, "MISSING": MISSING, "FEWEST_WORDS": FEWEST_WORDS}
     template = TEMPLATES.overlay(autoescape=False, finalize=None).get_template("paper_notes.txt.j2", globals=names)
     return list(filter(None, map(str.strip, getattr(template.module, table)(**facts).splitlines())))
 

@@ -178,9 +178,7 @@ def test_every_estimate_of_both_draws_is_a_point(table: Table) -> None:
         for panel in panels
     ]
     assert drawn == [[[[0.5, 0.25], [-0.5, -0.625]]], [[[1.0, 1.0]]]]
-    assert [
-        (panel.get_title(loc="left"), panel.texts[0].get_text().replace("\N{NO-BREAK SPACE}", " ")) for panel in panels
-    ] == [("9 words", "median 0.188, max 0.250"), (">75 words", "median 0.000, max 0.000")]
+    assert [panel.get_title(loc="left") for panel in panels] == ["9 words", ">75 words"]
     (identity,) = [line for line in short.lines if line.get_color() == MUTED and line.get_linewidth() == 0.7]
     assert tuple(identity.get_xdata()) == tuple(identity.get_ydata()) == short.get_xlim()
     assert short.get_xlim() == short.get_ylim()

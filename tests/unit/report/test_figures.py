@@ -28,7 +28,6 @@ from prasanga.report.figures.canvas import (
     save_figure,
     shortened,
     width_of,
-    wrapped,
 )
 from prasanga.report.figures.effects import (
     plot_convergence,
@@ -256,13 +255,3 @@ def test_a_text_that_is_too_wide_loses_its_middle_and_no_more() -> None:
             assert start.replace("ক্ষ্মী", "") == end.replace("ক্ষ্মী", "") == "" or text.isascii()
             assert 45 < width_of(short, 6) <= 60
         assert shortened(text, 6, 0.1) == ELLIPSIS
-
-
-def test_lines_are_no_wider_than_their_room() -> None:
-    with house_style("column"):
-        text = "one two three four five six seven eight nine ten"
-        lines = wrapped(text, 6, 50)
-        assert " ".join(lines) == text
-        assert len(lines) == 4
-        assert all(width_of(line, 6) <= 50 for line in lines)
-        assert wrapped("", 6, 50) == [""]

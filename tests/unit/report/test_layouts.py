@@ -13,12 +13,7 @@ from tables import read_cases
 
 from prasanga.base.errors import InputError
 from prasanga.report.comparison import read_published
-from prasanga.report.paper_tables import (
-    layouts_of,
-    paper_table,
-    render_layout,
-    with_fewer_draws,
-)
+from prasanga.report.paper_tables import layouts_of, paper_table, render_layout, with_fewer_draws
 
 STATIC: dict[str, Any] = {"vectors": {}, "categories": None}
 

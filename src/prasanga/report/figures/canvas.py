@@ -113,7 +113,7 @@ def drawn(plot: Callable[Given, Figure]) -> Callable[Given, Figure]:
                 ConstrainedLayoutEngine(**_PADS).execute(figure)
                 return figure
             except NothingToDrawError as why:
-                lines = wrapped(f"Not drawn: {why}", SIZES[width]["font"], WIDTHS[width] * 70)
+                lines = textwrap.wrap(f"Not drawn: {why}", int(WIDTHS[width] * 130 / SIZES[width]["font"]))
                 figure = Figure((WIDTHS[width], (len(lines) + 1) * SIZES[width]["font"] * 1.3 / 72))
                 FigureCanvasAgg(figure)
                 figure.text(0.5, 0.5, "\n".join(lines), ha="center", va="center", color=MUTED)
@@ -375,14 +375,6 @@ def shortened(text: str, size: float, room: float, *, bold: bool = False) -> str
         start = (kept + 1) // 2
         text = "".join((*letters[:start], ELLIPSIS, *letters[len(letters) - (kept - start) :]))
     return text
-
-
-def wrapped(text: str, size: float, room: float) -> list[str]:
-    """Break a text into lines no wider than `room`."""
-    lines, columns = [text], int(len(text) * room / max(width_of(text, size), room)) + 1
-    while any(width_of(line, size) > room for line in lines):
-        lines, columns = textwrap.wrap(text, columns), columns - 1
-    return lines
 
 
 def fold(text: str, size: float, room: float) -> list[str]:

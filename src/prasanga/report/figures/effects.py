@@ -37,7 +37,6 @@ SCALES = {
 }
 """The effects of `plot_scales`, by their columns."""
 
-_FIXED = "\N{NO-BREAK SPACE}"
 _NUMBERS = {"y": "effect_size", "low": "ci_low", "high": "ci_high"}
 
 
@@ -204,22 +203,15 @@ def plot_sample_modes(ceat: pl.DataFrame, *, width: Width = "page") -> Figure:
     grid = grid_of(ceat)
     points = _open_unless_found(ceat, ceat).with_columns(**_finite(x="effect_size", y="effect_random"))
     points = points.drop_nulls(["x", "y"])
-    points = points.with_columns(distance=(pl.col("y") - pl.col("x")).abs())
     parts = [(length, part) for length in grid.lengths if len(part := points.filter(segment_length=length))]
     if not parts:
         raise NothingToDrawError("no estimate has a number by fixed and by random draws.")
     return _plot_equality(
-        [((f"{length} words", _describe_distances(part)), part, 0.0) for length, part in parts],
+        [((f"{length} words",), part, 0.0) for length, part in parts],
         grid.models,
         width,
         labels=("effect size, fixed draws", "random draws"),
     )
-
-
-def _describe_distances(points: pl.DataFrame) -> str:
-    ends = points.select(pl.col("distance").median(), largest=pl.col("distance").max()).row(0)
-    middle, largest = (f"{value:.3f}" if value < 10 else f"{value:.3g}" for value in ends)
-    return f"median{_FIXED}{middle}, max{_FIXED}{largest}"
 
 
 @canvas.drawn
@@ -258,7 +250,7 @@ def _head_of_method(method: Any, points: pl.DataFrame) -> tuple[str, str]:
 
 
 def _plot_equality(
-    parts: Sequence[tuple[tuple[str, str], pl.DataFrame, float]],
+    parts: Sequence[tuple[Sequence[str], pl.DataFrame, float]],
     models: Iterable[str],
     width: Width,
     *,
