@@ -43,7 +43,7 @@ rule measure_seat:
         "<logs>/associations/seat/{model}.log",
     wildcard_constraints:
         model=name_in(STUDY.embedded.jobs),
-    priority: 100  # as all that SEAT needs: it is quick, and the terminal shows its effects at once
+    priority: 200  # what SEAT needs has 100: it is quick, and the terminal shows its effects at once
     params:
         categories=STUDY.words.chosen["seat"],
         seat=lambda wildcards: list(map(SETTINGS.seat, STUDY.embedded.job_of(wildcards.model))),
