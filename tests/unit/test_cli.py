@@ -389,9 +389,9 @@ def test_a_folder_that_may_not_be_written_is_planned_and_checked(here: Path, mon
 SETS = {"target_x": "math", "target_y": "arts", "attribute_a": "male_names", "attribute_b": "female_names"}
 #: Effects of a model as its job writes them, before p is corrected.
 EFFECTS = pl.DataFrame(
-    {"category": ["C1", "C2", "C7"], "model": "tiny", "effect_size": [0.5, None, -1.25]}
+    {"category": ["C1", "C2", "C7"], "model": "tiny", "effect_size": [0.5, None, -1.25], "is_found": False}
     | {"ci_low": [0.2, None, -1.5], "ci_high": [0.8, None, -1.0]}
-).with_columns(**{name: pl.lit(value) for name, value in SETS.items()})
+).with_columns(p_association_holm=pl.lit(None, pl.Float64), **{name: pl.lit(value) for name, value in SETS.items()})
 
 
 def test_effects_are_listed_by_size_with_p_once_it_is_corrected(here: Path) -> None:

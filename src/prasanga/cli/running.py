@@ -524,12 +524,13 @@ def tabulate_effects(file: Path, method: Method, language: str) -> str:
     head, cells = f"{method.label}, {grid.name_of_language(language)}", list[list[str]]()
     head += f", {models[0]}" if len(models) == 1 else ""
     head += f": the largest {_N_EFFECTS} of {rows.height}" if rows.height > _N_EFFECTS else ""
+    is_corrected = p in rows.columns and rows[p].is_not_null().any()
     for row in rows.sort(rows[effect].abs(), descending=True).head(_N_EFFECTS).rows(named=True):
         named = row["set"] if is_pairs else "{} {}, {}".format(*grid.category_of(row))
         named += f", {row['model']}" if len(models) > 1 else ""
-        tested = [probability(row[p]), "yes" if row["is_found"] else "no"] if p in row else []
+        tested = [probability(row[p]), "yes" if row["is_found"] else "no"] if is_corrected else []
         cells.append([named, write(row[effect]), grid.write_interval(row[low], row[high], write), *tested])
-    tests = ["Holm p", "found"] if p in rows.columns else []
+    tests = ["Holm p", "found"] if is_corrected else []
     header = [head, effect.removesuffix("_size").replace("_", " "), "95% interval", *tests]
     return format_table(header, cells) if cells else ""
 
