@@ -555,15 +555,20 @@ class EarlyEffects(logging.Handler):
             if _SEAT.fullmatch(path.removeprefix(f"{place}/"))
         }
 
-    def emit(self, _: logging.LogRecord) -> None:
+    def emit(self, record: logging.LogRecord) -> None:
         """Show the tables that are new."""
         from prasanga.methods import SEAT
 
-        for path, (language, before) in list(self._waiting.items()):
-            if _time_of(path) not in (0, before):
-                del self._waiting[path]
+        times = {path: _time_of(path) for path in self._waiting}
+        new = [path for path, (_, before) in self._waiting.items() if times[path] not in (0, before)]
+        # what is shown is a message itself: nothing may wait any more when it comes here
+        languages = {path: self._waiting.pop(path)[0] for path in new}
+        try:
+            for path, language in languages.items():
                 said = tabulate_effects(path, SEAT, language)
                 self._logger.info(f"First results; p, corrected for all tests, comes with the last ones.\n{said}")
+        except Exception:  # no run ends because of a table that cannot be shown
+            self.handleError(record)
 
 
 def _time_of(path: Path) -> int:
