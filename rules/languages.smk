@@ -1,6 +1,6 @@
 """A study of several languages: a study of each, by the same rules, and one table, one page over them.
 
-The results of a language are those of a study of that language alone, in a folder of its own below results/. Its rules begin
+The results of a language equal a study of only that language, in a separate folder below results/. Its rules begin
 with its name: `hi_measure_ceat`.
 """
 

@@ -529,7 +529,7 @@ class ComparisonConfig(ConfigSection):
     paper: Literal["none", "sadhu2024", "sahoo2024"] = "none"
     """The paper; Sadhu et al. (Bangla), Sahoo et al. (IndiBias, Hindi and English)."""
     models: dict[str, str] = {}
-    """Models of the study by those of the paper: {name in the study: name in the paper}."""
+    """Names of the study's models in the paper: {name in the study: name in the paper}."""
 
 
 class ReportConfig(ConfigSection):

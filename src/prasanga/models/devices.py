@@ -236,7 +236,7 @@ _WORTH = 0.05
 
 
 def find_budget(seconds_for: Callable[[int], float], *, start: int = _START, most: int = _MOST) -> int:
-    """Return the number of pieces from which on a larger batch gains less than 5 % a piece, or does not fit any more.
+    """Return the number of pieces from which on a larger batch gains less than 5% per piece, or does not fit any more.
 
     Args:
         seconds_for: runs a batch of about so many pieces and returns how long that took; raises

@@ -1,6 +1,6 @@
 """Pairs of sentences as data: files of them, the words in which they differ, what is odd about them. Runs no model.
 
-The names are imported when they are first used: whoever asks for a name of a column does not wait for readers of files.
+The names are imported when they are first used: a name of a column does not load readers of files.
 """
 
 from __future__ import annotations

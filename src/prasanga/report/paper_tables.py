@@ -1,6 +1,6 @@
 """Tables of a study in the layouts of the papers' tables, and the files next to the page.
 
-The layouts are those of Tables 2, 4, 5 and 6 of Sadhu et al., and 2, 3, 4 and 9 of Sahoo et al. Only what the study
+The layouts follow Tables 2, 4, 5 and 6 of Sadhu et al., and 2, 3, 4 and 9 of Sahoo et al. Only what the study
 measured is shown. A cell that the paper's table has and the study has not is empty, and a note says why. Marks follow
 the study's preset: by Holm-corrected p_association, or with `paper` by the p of the paper. The other notes are
 `templates/paper_notes.txt.j2`.
@@ -142,9 +142,9 @@ def sizes_of(n_samples: int | Sequence[int]) -> list[int]:
 
 
 def with_fewer_draws(ceat: pl.DataFrame, convergence: pl.DataFrame, n_samples: int | Sequence[int]) -> pl.DataFrame:
-    """Return the estimates of CEAT with those of their first draws below them, for each smaller number in `n_samples`.
+    """Return the estimates of CEAT, followed by estimates from their first draws, for each smaller `n_samples`.
 
-    `n_samples` of a row tells them apart. Effect, standard error and p of draws are those of the first n; the interval
+    `n_samples` of a row distinguishes them. Effect, standard error and p come from the first n draws; the interval
     over words and contexts is moved to that effect. The papers' layouts and the comparison read no other column that
     depends on draws.
 
@@ -302,7 +302,7 @@ def _arrange_ceat(name: str, ceat: pl.DataFrame, marking: grids.Marking) -> Pape
 def _arrange_methods(tables: Tables, preset: str) -> PaperTable:
     """Return Table 4 of Sadhu et al.: a column per method and model.
 
-    Of CEAT it has the primary estimates; with `preset: paper` those of the shortest length, as the paper.
+    Of CEAT it has the primary estimates; with `preset: paper` the estimates at the shortest length, as the paper.
     """
     of_paper = {
         name: tables[name].filter(pl.col("category").is_in(SADHU)) for name in grids.PUBLISHED_AS if name in tables

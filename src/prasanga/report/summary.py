@@ -619,7 +619,7 @@ def print_last_words(summary: Path, page: Path) -> None:
 
 
 def read_summaries(file: Path) -> dict[str, dict[str, Any]]:
-    """Return the summaries of the languages of a study, by language; that of a study of one language by ""."""
+    """Return the summaries of the languages of a study, by language; "" in a study of one language."""
     found = json.loads(file.read_text(encoding="utf-8"))
     parts = {language: file.parent / part for language, part in found.get("languages", {"": file.name}).items()}
     return {language: json.loads(part.read_text(encoding="utf-8")) for language, part in parts.items()}

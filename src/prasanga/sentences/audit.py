@@ -37,7 +37,7 @@ _IRREGULAR = "irregular"
 
 
 def count_suffixes(form_counts: pa.Table, lexicon_forms: pa.Table) -> pa.Table:
-    """Count what each suffix of each group brought (`SUFFIX_SCHEMA`); the occurrences add up to those of the forms.
+    """Count what each suffix of each group brought (`SUFFIX_SCHEMA`); the occurrences add up to the forms' numbers.
 
     Args:
         form_counts: from `count_forms`.

@@ -119,7 +119,7 @@ def read_vectors(
         asked, first = (", ".join(map(repr, islice(words, 2))) for words in (wanted, search.first_words))
         remedy = "Write the words as the file does, or name vectors of their language."
         if not language and first.startswith("'/c/"):
-            remedy = 'This file has several languages: name that of the words, such as `language="bn"`.'
+            remedy = 'This file has several languages: name the language of the words, such as `language="bn"`.'
         raise InputError(
             f"{path}: 0 of the {len(wanted)} spellings found, such as {asked}. The file's first words are {first}."
             f" {remedy}"

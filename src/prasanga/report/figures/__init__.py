@@ -192,7 +192,7 @@ PAPER = "#fefefe"
 
 MODELS = ("#0072b2", "#c85600", "#00895f", "#b85f8e", "#b97f00", "#2f8fc4", "#4b4f55")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
-"""Their number shares no factor with that of the colors, so that 70 models look different."""
+"""Their number shares no factor with the number of colors, so that 70 models look different."""
 
 COUNTS = ("#b2e2e2", "#73c0d1", "#4499c0", "#3270a9", "#2e468d", "#2b2061")
 """Few to many. Lightness falls in equal steps of OKLab (Ottosson 2020), from 0.88 to 0.30, so that the order is seen
