@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
+import subprocess
+import tokenize
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from doc_pages import ROOT, generated, pages, read
@@ -124,3 +129,93 @@ def test_a_sentence_that_is_read_twice_is_found(sentence: str) -> None:
 def test_a_passive_page_is_found() -> None:
     assert list(faults("The words are found in a corpus by the program. " * 21))
     assert not list(faults("The program finds the words in a corpus. " * 21))
+
+
+# --------------------
+# Idioms, over the whole project: docs, README, page templates, help, messages, docstrings and comments.
+
+
+class Idiom(NamedTuple):
+    """A pattern, what to write instead, and how many places may have it."""
+
+    pattern: str
+    advice: str
+    allowed: int = 0
+
+
+_MEASURED = "(?:row|file|job|word|context|second|minute)"
+_COUNTED = "row|word|job|model|category|file|study|kind|pair|side|method|draw|table|figure|segment|set|language|length"
+IDIOMS = {
+    "posture verb": Idiom(
+        r"\b(?:stands?|stood|lies|carr(?:y|ies)|tells?|(?:is|are) told)\b", "write 'is' or 'has'", 70
+    ),
+    "distributive a": Idiom(
+        rf"\b(?:one|two|each|per|times|(?:one|two|\d) {_MEASURED}s?) an? (?:{_COUNTED})\b", "write 'per'"
+    ),
+    "number and percent": Idiom(r"\d %(?![}s])", "write '95%'"),
+    "those of, that of": Idiom(r"\b(?:those|that) of\b", "name the thing", 60),
+    "goes before": Idiom(r"\bgoes (?:before|first)\b", "write 'takes precedence'"),
+    "old words": Idiom(r"\b(?:anew|mended|reckon(?:s|ed)?|hardly|whoever)\b", "write 'again', 'fixed', 'estimated'"),
+    "card": Idiom(r"\bgraphics cards?\b", "write 'GPU'"),
+}
+"""The rules of English in CONTRIBUTING.md that a pattern can hold."""
+
+IN_PLACE = (
+    r"lies (?:in|on|within) (?:the|an?) interval",  # mathematics
+    r"two words a set with two contexts each",  # a note in results: reference tables have it
+)
+"""Phrases in which an idiom is right."""
+
+_WRITTEN = (".py", ".md", ".smk", ".yaml", ".j2", ".js", ".toml", ".tsv", "Makefile", "Snakefile")
+_ELSEWHERE = ("resources/", "tests/", "CHANGELOG.md", "docs/examples/", "docs/measured/")
+"""Data, what tests quote, and history."""
+
+
+def prose_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file with words for people: of Python comments and texts, of Markdown all but blocks of code."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type in (tokenize.COMMENT, tokenize.STRING):
+                yield from enumerate(token.string.splitlines(), token.start[0])
+        return
+    blank = re.compile(r"^ *(`{3,})[\s\S]*?^ *\1 *$", re.MULTILINE)
+    text = blank.sub(lambda block: "\n" * block[0].count("\n"), source) if path.suffix == ".md" else source
+    yield from enumerate(text.splitlines(), 1)
+
+
+def idioms_in(text: str) -> Iterator[str]:
+    for phrase in IN_PLACE:
+        text = re.sub(phrase, "", text)
+    for name, idiom in IDIOMS.items():
+        yield from [name] * len(re.findall(idiom.pattern, text))
+
+
+def test_the_english_of_the_project_is_plain() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    places: dict[str, list[str]] = {name: [] for name in IDIOMS}
+    files = [name for name in tracked if name.endswith(_WRITTEN) and not name.startswith(_ELSEWHERE)]
+    assert len(files) > 200
+    for name in (name for name in files if "vendor/" not in name):
+        for number, line in prose_lines(ROOT / name):
+            for idiom in idioms_in(line):
+                places[idiom].append(f"{name}:{number}: {line.strip()}")
+    found = {
+        f"{name}: {len(places[name])} of at most {idiom.allowed}; {idiom.advice}": places[name]
+        for name, idiom in IDIOMS.items()
+        if len(places[name]) > idiom.allowed
+    }
+    assert found == {}
+
+
+def test_an_idiom_is_found_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text('stands = f"it stands {1} of 5 %"  # one row a category\n"""Fine.\n\nIt goes before."""\n')
+    assert [(number, [*idioms_in(line)]) for number, line in prose_lines(file) if [*idioms_in(line)]] == [
+        (1, ["posture verb", "number and percent"]),
+        (1, ["distributive a"]),
+        (4, ["goes before"]),
+    ]
+    assert not [*idioms_in("95% of the numbers per category; the point lies in the interval")]
