@@ -147,13 +147,13 @@ _MEASURED = "(?:row|file|job|word|context|second|minute)"
 _COUNTED = "row|word|job|model|category|file|study|kind|pair|side|method|draw|table|figure|segment|set|language|length"
 IDIOMS = {
     "posture verb": Idiom(
-        r"\b(?:stands?|stood|lies|carr(?:y|ies)|tells?|(?:is|are) told)\b", "write 'is' or 'has'", 70
+        r"\b(?:stands?|stood|lies|carr(?:y|ies)|tells?|(?:is|are) told)\b", "write 'is' or 'has'", 60
     ),
     "distributive a": Idiom(
         rf"\b(?:one|two|each|per|times|(?:one|two|\d) {_MEASURED}s?) an? (?:{_COUNTED})\b", "write 'per'"
     ),
     "number and percent": Idiom(r"\d %(?![}s])", "write '95%'"),
-    "those of, that of": Idiom(r"\b(?:those|that) of\b", "name the thing", 60),
+    "those of, that of": Idiom(r"\b(?:those|that) of\b", "name the thing", 40),
     "goes before": Idiom(r"\bgoes (?:before|first)\b", "write 'takes precedence'"),
     "old words": Idiom(r"\b(?:anew|mended|reckon(?:s|ed)?|hardly|whoever)\b", "write 'again', 'fixed', 'estimated'"),
     "card": Idiom(r"\bgraphics cards?\b", "write 'GPU'"),

@@ -1,6 +1,6 @@
 """The page of a study: one HTML file that opens from disk and needs nothing from outside; and the files next to it.
 
-It shows one view at a time: an overview, one a method, one a category, and what they were made from. Without a script
+It shows one view at a time: an overview, one per method, one per category, and their sources. Without a script
 the address says which; printed, all views follow each other.
 
 Everything that comes from a study is escaped. The page has no date, no host and only paths that the config
