@@ -225,8 +225,8 @@ class ModelConfig(ConfigSection):
     sentence_vector: Literal["auto", "cls", "mean", "last", "word", "position"] = "auto"
     """Vector of a sentence, for SEAT: the first position (cls), the mean over all (mean), or the last position (last).
     With auto the model's files name it (1_Pooling/config.json, as in sentence-transformers); otherwise it is cls for an
-    encoder, mean for an encoder-decoder, last for a decoder. word is the mean over the pieces of the word in its
-    template. position is the one piece at the word's position if every word were one piece (the program of Sadhu et
+    encoder, mean for an encoder-decoder, last for a decoder. The value word is the mean over the pieces of the word in
+    its template, and position the piece at the word's position if every word were one piece (the program of Sadhu et
     al.)."""
     tokenizer: dict[str, bool | int | float | str] = {}
     """Options of the tokenizer, such as {keep_accents: true} for IndicBERT or {strip_accents: false}."""
@@ -425,10 +425,10 @@ class PairsConfig(ConfigSection):
     sets: dict[Name, PairSetConfig] = {}
     """The sets of pairs, by a name of your choice; none by default."""
     encoder: Literal["p_unmodified", "p_modified", "aul", "aula", "aula_renormalized"] = "p_unmodified"
-    """Score of a sentence by an encoder. p_unmodified masks each word that both sentences share, in turn and whole;
-    p_modified masks each of the others. aul (All Unmasked Likelihood) scores every piece without masks; aula weighs
-    each piece by the attention that it gets (Kaneko and Bollegala 2022). With aula_renormalized these weights sum to
-    the number of pieces, so that long sentences are not nearer to 0."""
+    """Score of a sentence by an encoder. With p_unmodified each word that both sentences share is masked, in turn and
+    whole; with p_modified each other word. With aul (All Unmasked Likelihood) every piece counts without masks; aula
+    weighs each piece by the attention that it gets (Kaneko and Bollegala 2022). With aula_renormalized these weights
+    sum to the number of pieces, so that long sentences are not nearer to 0."""
     encoder_decoder: Literal["infill", "causal"] = "infill"
     """Score of a sentence by an encoder-decoder. infill has the encoder read the sentence without one unmodified word,
     and the decoder write that word; causal has the decoder write the sentence from nothing. A decoder's score is causal
