@@ -100,9 +100,3 @@ def test_commands_were_found() -> None:
         "prasanga demo",
         *("prasanga reproduce sadhu2024", "prasanga reproduce sahoo2024", "prasanga models pin"),
     }
-
-
-def test_a_study_without_a_corpus_measures_nothing_in_text() -> None:
-    without = {name for name, text in CONFIGS.items() if "corpus" not in yaml.safe_load(text)}
-    assert without == {"config", "sahoo2024"}, "one language of the demo has a corpus of its own"
-    assert all(yaml.safe_load(CONFIGS[name])["categories"] == [] for name in without)
