@@ -543,8 +543,8 @@ class ReportConfig(ConfigSection):
     numbers) and sentence pairs. hidden leaves them out, so that a page can be shared even if the texts may not; scores
     and counts stay."""
     paths: Literal["names", "whole"] = "names"
-    """What the page, the cards and summary.json show of absolute paths of the config, such as the folder of a model:
-    names shows the last folder or the file alone, whole the path as it is, which tells others of your machine."""
+    """How the page, the cards and summary.json show absolute paths of the config, such as a model's folder: names shows
+    only the last folder or file, whole the full path, which reveals names on your machine."""
     formats: DistinctSome[Literal["svg", "pdf", "png"]] = ["svg", "pdf", "png"]
     """Formats of the figures. Those as wide as a page are always drawn as SVG too, because the page contains them."""
     widths: DistinctSome[Literal["page", "column"]] = ["page", "column"]

@@ -1,4 +1,4 @@
-"""Lexicon: stimuli and suffix groups become the surface forms under which the stimuli are found."""
+"""Make the surface forms under which stimuli are found, from stimuli and suffix groups."""
 
 from prasanga.lexicon.inflection import SuffixGroup, check_examples, ending_class, inflections, load_suffix_groups
 from prasanga.lexicon.loading import lexicon_of, load_lexicon

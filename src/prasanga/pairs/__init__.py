@@ -1,4 +1,4 @@
-"""Pairs of sentences as data: files of them, the words in which they differ, what is odd about them. Runs no model.
+"""Read pairs of sentences, align their words, and list their oddities, without running a model.
 
 The names are imported when they are first used: a name of a column does not load readers of files.
 """

@@ -332,7 +332,7 @@ def tell_of_missing(coverage: pa.Table) -> None:
             len(missing),
             sampled.height,
             ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else ""),
-            " Are `language` and `lexicon` those of the corpus?" if len(missing) == sampled.height else "",
+            " Check that `language` and `lexicon` fit the corpus." if len(missing) == sampled.height else "",
         )
 
 

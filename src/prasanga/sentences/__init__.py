@@ -1,4 +1,4 @@
-"""Sentences: corpus files to normalized sentences with located stimuli, in constant memory."""
+"""Turn corpus files into normalized sentences with located stimuli, in constant memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Static vectors: one per word, whatever its context, trained on the study's corpus or read from a file."""
+"""Train static vectors (one per word, whatever its context) on the study's corpus, or read them from a file."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def read_vectors(
             result = _read_text(search, kind)
     if wanted and not result.found and not result.subwords:
         asked, first = (", ".join(map(repr, islice(words, 2))) for words in (wanted, search.first_words))
-        remedy = "Write the words as the file does, or name vectors of their language."
+        remedy = "Write the words in the file's spelling, or name vectors of their language."
         if not language and first.startswith("'/c/"):
             remedy = 'This file has several languages: name the language of the words, such as `language="bn"`.'
         raise InputError(
