@@ -295,9 +295,9 @@ def test_stimuli_without_samples_are_told(tmp_path: Path, caplog: pytest.LogCapt
     options: dict[str, Any] = {"lengths": [parse_length(3)], "pool": "shared", "contexts_per_stimulus": 3, "seed": 1}
     tell_of_missing(coverage_table(draw([path], stimuli=["ক", "খ"], **options)))
     assert "1 of 2 stimuli have no sample at any length (খ)" in caplog.text
-    assert "Are `language`" not in caplog.text
+    assert "Check that `language`" not in caplog.text
     tell_of_missing(coverage_table(draw([path], stimuli=["খ"], **options)))
-    assert "Check that `language` and `lexicon` those of the corpus?" in caplog.text
+    assert "Check that `language` and `lexicon` fit the corpus." in caplog.text
 
 
 def test_counts_are_those_of_the_tables_behind_a_coverage(tmp_path: Path) -> None:
