@@ -265,7 +265,7 @@ def test_a_language_that_a_model_has_no_piece_for_is_told(scorer: Callable[..., 
     ("change", "message"),
     [
         *(({name: [None, "a"]}, f"row 0 has no {name}") for name in ("language", "first", "second")),
-        ({"second": None}, "no column second"),
+        ({"second": None}, "lacks the column second"),
     ],
 )
 def test_pairs_that_cannot_be_read_are_named(
