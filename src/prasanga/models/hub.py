@@ -496,8 +496,8 @@ def require_unchanged(model: str | Path, identity: Mapping[str, str], options: M
         return
     if not (folder / "config.json").is_file() or model_identity(folder, options=options) != identity:
         raise InputError(
-            f"model {model}: its files were replaced or damaged after the check. Put them back; or, if you meant to"
-            " replace them, delete the report under results/models (and the folder, if the workflow made it)."
+            f"model {model}: its files were replaced, damaged or removed after the check. Put them back; or, if you"
+            " meant to, delete the report under results/models (and the folder, if the workflow made it)."
         )
     write_cache(note, key, True)
 

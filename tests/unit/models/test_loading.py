@@ -449,10 +449,10 @@ def test_a_model_that_changed_since_it_was_checked_is_refused(
     data = bytearray((folder / name).read_bytes())
     data[len(data) // 2] ^= 4
     (folder / name).write_bytes(data)
-    with pytest.raises(InputError, match=r"its files were replaced or damaged.* delete the report"):
+    with pytest.raises(InputError, match=r"its files were replaced, damaged or removed.* delete the report"):
         require_unchanged(folder, identity, ModelOptions(), tmp_path)
     (folder / name).unlink()
-    with pytest.raises(InputError, match="replaced since, damaged or missing"):
+    with pytest.raises(InputError, match="its files were replaced, damaged or removed after"):
         require_unchanged(folder, identity, ModelOptions(), tmp_path)
 
 
