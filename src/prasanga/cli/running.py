@@ -1,7 +1,4 @@
-"""The shared parts of commands: the program and its options, a run of the workflow, its plan as a table, exit codes.
-
-Snakemake is a process, and a study has one run at a time.
-"""
+"""The shared parts of commands: the program and its options, one run of a study at a time, its plan, exit codes."""
 
 from __future__ import annotations
 
@@ -52,13 +49,11 @@ GROUPS = {
     "Results": "open compare figures check",
     "Look up": "config models store",
 }
-"""The commands of each group in the help."""
 _METAVARIABLES = {
     **dict.fromkeys(("directory", "store"), "FOLDER"),
     **dict.fromkeys(("cores", "gpus", "limit", "days"), "NUMBER"),
     **{"corpus": "TEXTS", "pairs": "FILE", "categories": "NAMES", "lengths": "NUMBERS"},
 }
-"""The metavariables of parameters, unless they are the parameter's name."""
 _EXIT = "0 done; 1 a job failed or results are wrong; 2 the command or the study cannot be used; 130 stopped by Ctrl-C."
 
 _NOTES = Path(".snakemake")
@@ -121,8 +116,11 @@ class Commands(TyperGroup):
         """Return a command, ready to show its help."""
         if command := super().get_command(ctx, cmd_name):
             _show_plainly(command.get_params(ctx))
-            command.help, found, examples = (command.help or "").partition("\n\nExamples:\n")
-            command.epilog = f"Examples:\n{examples}" if found else command.epilog
+            command.help, found, examples = (command.help or "").partition("\n\nExamples: ")
+            vars(command)["rich_help_panel"] = next(
+                (group for group, names in GROUPS.items() if cmd_name in names.split()), None
+            )
+            command.epilog = "Examples:\n" + examples.replace("; ", "\n") if found else command.epilog
         return command
 
 
@@ -133,12 +131,6 @@ class _Program(Commands):
         """Return the names of all commands, group by group."""
         del ctx
         return [name for names in GROUPS.values() for name in names.split()]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command that knows its group."""
-        if command := super().get_command(ctx, cmd_name):
-            command.rich_help_panel = next(group for group, names in GROUPS.items() if cmd_name in names.split())
-        return command
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -164,8 +156,7 @@ app = typer.Typer(
 )
 
 
-def _show_plainly(parameters: list[Any]) -> list[Any]:
-    """Give all parameters metavariables, in capitals, and no types."""
+def _show_plainly(parameters: list[Any]) -> list[Any]:  # with metavariables, and without types
     for each in parameters:
         each.metavar = each.metavar or _METAVARIABLES.get(each.name, each.name.upper())
         if isinstance(each, TyperArgument):
@@ -258,17 +249,6 @@ def snakemake_command(
 ) -> list[str]:
     """Return the command line of Snakemake.
 
-    Args:
-        folder: the study's folder.
-        targets: rules or files; the whole study if empty.
-        config: the study's file, unless the folder has it under its usual name.
-        cores: a number or `all`; a profile takes precedence.
-        gpus: GPUs of this machine; None for all.
-        profile: the name of a shipped profile, or a folder; None for the shipped `default`.
-        dry_run: plan only.
-        draws_bars: whether progress bars take the place of Snakemake's own messages.
-        others: options for Snakemake.
-
     Raises:
         InputError: no such profile, no config in the file, no folder for Snakemake's cache.
     """
@@ -319,17 +299,7 @@ def make_environment() -> dict[str, str]:
 
 
 def work(folder: Path, targets: Sequence[str] = (), *, verbose: bool = False, **asked: Any) -> int:
-    """Run the workflow and show its results; end the command if the run is stopped.
-
-    Args:
-        folder: the study's folder.
-        targets: rules or files; the whole study if empty.
-        verbose: show everything that Snakemake prints, not its progress bars.
-        asked: options of `snakemake_command`.
-
-    Returns:
-        The exit status.
-    """
+    """Run the workflow, show its results, and return the exit status; end the command if the run is stopped."""
     require_own_folders(folder)
     is_free, is_new = asked.get("dry_run") or "--unlock" in asked.get("others", ()), not folder.exists()
     line = snakemake_command(folder, targets, draws_bars=not (verbose or is_free), **asked)
@@ -382,14 +352,8 @@ def _find_missing(folder: Path, targets: Sequence[str], others: Sequence[str]) -
 def follow(line: Sequence[str], held: int | None = None, watch: Watch | None = None) -> int:
     """Run a command to its end; a first signal stops it and its jobs cleanly, a second one or `_GRACE` kills them.
 
-    Args:
-        line: the command line.
-        held: an open file that the process keeps open as well (`only_run`); its note stays only if the process is
-            killed.
-        watch: reports progress every `_EVERY` seconds.
-
-    Returns:
-        Its exit status, or `INTERRUPTED`; negative if it was killed, as its jobs are then.
+    Return its exit status, `INTERRUPTED`, or a negative number if it was killed, as its jobs are then. The process
+    keeps the file `held` open as well (`only_run`); its note stays only if the process is killed.
     """
     process: subprocess.Popen[bytes] | None = None
     n_signals = 0
@@ -513,13 +477,12 @@ def tabulate_effects(file: Path, method: Method, language: str) -> str:
     """
     from prasanga.base.io import read_frame
     from prasanga.methods import PAIRS
-    from prasanga.pairs.preferences import OVERALL
     from prasanga.report import grid
     from prasanga.report.sheet import probability
 
     rows, is_pairs = read_frame(file), method == PAIRS
     effect, low, high, p = _OF_PAIRS if is_pairs else _OF_WORDS
-    rows = (rows.filter(bias_type=OVERALL) if is_pairs else grid.select_primary(rows)).drop_nulls(effect)
+    rows = (rows.filter(bias_type="all") if is_pairs else grid.select_primary(rows)).drop_nulls(effect)
     write, models = ("{:.1f}%" if is_pairs else "{:+.2f}").format, rows["model"].unique()
     head, cells = f"{method.label}, {grid.name_of_language(language)}", list[list[str]]()
     head += f", {models[0]}" if len(models) == 1 else ""
@@ -665,11 +628,7 @@ def _link_study(folder: Path, links: Path) -> Path:
 
 
 def count_jobs(printed: str) -> list[tuple[str, int, str]]:
-    """Return each stage with its number of jobs and why they run.
-
-    Args:
-        printed: the standard output of Snakemake's dry run.
-    """
+    """Return each stage with its number of jobs and why they run."""
     stages: dict[str, list[str]] = {}
     for stage, reason in _JOB.findall(printed):
         stages.setdefault(stage, []).append(reason)
