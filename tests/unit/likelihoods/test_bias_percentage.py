@@ -362,7 +362,7 @@ def test_mistakes_are_told(message: str) -> None:
 
 def test_a_table_without_scores_or_of_several_models_is_refused() -> None:
     scores = table(PAIRS)
-    with pytest.raises(InputError, match=r"no column label, score_first; it has pair_id.*score_pairs"):
+    with pytest.raises(InputError, match=r"lacks the column label, score_first; it has pair_id.*score_pairs"):
         bias_percentage(scores.drop("label", "score_first"))
     two = bias_percentage(pl.concat([scores.with_columns(model=pl.lit(name)) for name in "ab"]))
     with pytest.raises(InputError, match=r"table: 2 values of model\. Give percentages of one, such as"):

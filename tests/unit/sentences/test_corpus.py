@@ -263,7 +263,7 @@ def test_a_fetched_file_is_whole_or_the_old_one_stays(server: Server, tmp_path: 
             f"the content has the sha256 {sha256}, not 0{{64}}: the file has changed",
         ),
         ("http://127.0.0.1:9/x", None, "cannot be fetched"),
-        ("file:///etc/hosts", None, "no address to fetch from"),
+        ("file:///etc/hosts", None, "not an address to fetch from"),
     ]:
         with pytest.raises(InputError, match=message):
             fetch(url, target, digest)

@@ -148,7 +148,7 @@ def test_sampled_p_is_never_zero_and_repeats_with_the_seed() -> None:
         ({"x": [1.0, float("nan")]}, "x: number 1 is nan"),
         ({"y": []}, "y: an array of shape"),
         ({"x": np.arange(23.0), "y": np.arange(23.0), "method": "exact"}, "23 and 23 words .* up to 44"),
-        ({"x": np.arange(14.0), "y": np.arange(15.0), "method": "exact"}, "14 and 15 words .* up to 16,777,216 of a"),
+        ({"x": np.arange(14.0), "y": np.arange(15.0), "method": "exact"}, "14 and 15 words .* up to 16,777,216 p"),
         ({"statistic": "t"}, "statistic: 't' .* Write 'studentized' or 'difference'"),
     ],
 )
