@@ -91,7 +91,7 @@ if STUDY.computed and STUDY.asks_for(SEAT):
         wildcard_constraints:
             model=name_in(STUDY.embedded.jobs),
         priority: 100
-        threads: lambda wildcards: max(1, EMBEDDER.threads(wildcards) // (2 if PART else 1))  # two languages at once
+        threads: lambda wildcards: max(1, EMBEDDER.threads(wildcards) // (2 if PART else 1))  # does not wait for a small job
         resources:
             **EMBEDDER.resources,
         params:

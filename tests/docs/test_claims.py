@@ -224,6 +224,7 @@ def test_what_is_said_of_the_simulated_strength_is_in_its_tables() -> None:
     said = " ".join(page.split()).replace(" .", " 0.")
     assert f"in {min(found):.3f} to {max(found):.3f} of relabelings" in said
     assert f"false alarms is {max(false):.3f}." in said
+    assert max(false) <= 0.07
     assert f"it is found in {min(others):.3f} to {max(others):.3f}." in said
     assert 0.75 <= min(found) <= max(found) <= 0.85
 

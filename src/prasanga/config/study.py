@@ -337,7 +337,7 @@ class AssociationsConfig(ConfigSection):
     texts, and at most one of them reads a text, so together they cost no more passes than the model. Each of them
     scores all sentence pairs."""
     contexts_per_twin: Positive = 64
-    """The most contexts per word and length that a twin reads (docs/statistics.md explains the default)."""
+    """The most contexts per word and length that a twin reads (docs/simulations.md explains the default)."""
     band: Above0 = 0.1
     """An effect has settled, with more draws or longer contexts, once it stays this close to the last one."""
 

@@ -10,7 +10,7 @@ d_max),
 z_i without unit i of a sample, t of Student's distribution with n_x + n_y - 2 degrees of freedom (n - 1 of n pairs). It
 always includes the effect. A word moves with all its items and contexts. So contexts are covered: the noise that they
 leave in a word's mean makes words differ. Templates are one more sample; degrees of freedom are then Satterthwaite's
-(1946). docs/statistics.md says how often these intervals hold.
+(1946). docs/simulations.md says how often these intervals hold.
 
 Differences between two models or lengths compare effects of the same words, so both need the same resamples: how often
 a word counts in resample i depends only on the seed, the category and the words. Level
@@ -41,7 +41,7 @@ FEWEST_WORDS = 8
 """Units that each set needs for an interval over words, and for a finding: with fewer, no interval held its level."""
 
 FEWEST_TEMPLATES = 4
-"""Templates that an interval over them needs (docs/statistics.md has how often it holds)."""
+"""Templates that an interval over them needs (docs/simulations.md has how often it holds)."""
 
 EQUIVALENT = 0.05
 """An effect with at most this p counts as within the margin."""
@@ -411,7 +411,7 @@ def compare_with_twins(cells: Sequence[BesideTwins]) -> list[dict[str, float | N
     s and f are the twins' moderated standard deviation and its degrees of freedom (`moderate_deviations`); the first
     hypothesis is that the model is one more of the twins, with these words. V is how much the effect varies with other
     words, ((high - low) / 3.92)^2; the second is that words of the same kind have the twins' mean. p is the larger of
-    both, the interval the wider one (docs/statistics.md has how often they reject).
+    both, the interval the wider one (docs/simulations.md has how often they reject).
 
     Returns:
         For each cell `n_twins`, `twin_effect_size` (their mean), `twin_sd`, `twin_difference`, its 95% interval
