@@ -126,7 +126,7 @@ def test_a_new_study_has_what_was_asked_for_whatever_its_names(here: Path, monke
     asked = [part for path in models.values() for part in ("--model", path)]
     done = prasanga("init", "-d", "2024", "--language", "hi", *asked, "--corpus", "texts/[ab]*, x.txt")
     assert done.exit_code == 0, done.output
-    assert "Next, see `prasanga plan 2024`" in done.output
+    assert "Next: `prasanga plan 2024`" in done.output
     study = here / "2024/study.yaml"
     config = complete(read_config(study))
     assert (config["study"], config["language"]) == ("2024", "hi")

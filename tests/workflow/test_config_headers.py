@@ -90,7 +90,7 @@ def test_a_command_of_ours_starts_the_config_that_it_speaks_of(
         assert rows[1:] == [[model, "not found"] for model in yaml.safe_load(CONFIGS[name])["models"]]
     else:
         assert asked == "reproduce"
-        assert f"What to do is typed in {tmp_path}/reproduce-{name}" in done.output
+        assert f"Run these commands in {tmp_path}/reproduce-{name}" in done.output
         assert not started  # models are missing
 
 

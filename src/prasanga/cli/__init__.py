@@ -168,7 +168,7 @@ def reproduce(
     folder, failed = (directory or Path(f"reproduce-{paper}")).absolute(), set[tuple[str, str, str]]()
     items = prepare(folder, paper, installation(), keep_going=keep_going)
     write_table(["item", "needed for", "state", "what to do"], [list(item[:4]) for item in items])
-    typer.echo(f"What to do is typed in {folder}, and files are looked for there.")
+    typer.echo(f"Run these commands in {folder}; paths are relative to it.")
     missing = [item.name for item in items if item.stops]
     if missing and (not keep_going or all(item.stops for item in items if item.is_model)):
         said = f"Missing: {', '.join(missing)}. Get them, or replace models in {folder / CHANGES}"
@@ -426,10 +426,10 @@ def list_(directory: StoreFolder = None) -> None:
 @_store.command()
 def prune(
     directory: StoreFolder = None,
-    days: Annotated[float, typer.Option(min=0, help="Keep what got an addition in so many days.")] = 90,
+    days: Annotated[float, typer.Option(min=0, help="Keep entries added to within this many days.")] = 90,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
 ) -> None:
-    """Delete vectors without a recent addition. Results stay; a later run computes vectors again if it needs them.
+    """Delete vectors that have had no recent additions. Results stay; a later run computes missing vectors again.
 
     Examples: prasanga store prune; prasanga store prune --days 30 --yes
     """
@@ -438,7 +438,7 @@ def prune(
     before = time.time() - days * 24 * 60 * 60
     unused = [kept for kept in list_store(directory or Path()) if kept.what == "vectors" and kept.changed < before]
     if not unused:
-        typer.echo(f"Nothing to delete: all vectors got an addition in the last {days:g} days.")
+        typer.echo(f"Nothing to delete: everything was added to within the last {days:g} days.")
         return
     _show_kept(unused)
     if yes or typer.confirm("Delete these?"):
@@ -490,13 +490,13 @@ def init(
     if corpus and "://" not in corpus and not any(_exists(corpus, each) for each in (None, directory, installation())):
         typer.echo(f"No file fits the corpus {printable(corpus)!r}. Add texts, or correct `corpus` there.", err=True)
     named = "" if directory == Path() else f" {shlex.quote(str(directory))}"
-    typer.echo(f"{target} is written. Next, see `prasanga plan{named}`, then type `prasanga run{named}`.")
+    typer.echo(f"Wrote {target}. Next: `prasanga plan{named}`, then `prasanga run{named}`.")
 
 
 @app.command()
 def measure(
     model: Annotated[str, typer.Argument(help="A folder, a name on the hub, or multilingual-e5-small.")],
-    language: Annotated[str, typer.Option(help="Of the words: bn, hi or en.")] = "bn",
+    language: Annotated[str, typer.Option(help="Language of the words: bn, hi or en.")] = "bn",
     corpus: Annotated[str | None, typer.Option(help="Texts for CEAT: a file, a folder or a pattern.")] = None,
     pairs: Annotated[str | None, typer.Option(help="Sentence pairs, or a shipped set: demo.")] = None,
     categories: Annotated[str | None, typer.Option(help="Such as C1,C2; by default C1 to C9.")] = None,
@@ -521,7 +521,7 @@ def measure(
     if corpus and not _exists(corpus):
         raise InputError(f"--corpus: no file or folder fits {corpus!r}. Name one, or a pattern such as 'texts/*.txt'.")
     if not corpus and (limit or lengths):
-        raise InputError("--lengths and --limit are about CEAT, which needs texts. Name them: --corpus.")
+        raise InputError("--lengths and --limit apply to CEAT, which needs texts: add --corpus.")
     chosen = [name.strip() for name in (categories or "").split(",") if name.strip()]
     require_categories(chosen, language)
     measured: dict[str, Any] = {}
