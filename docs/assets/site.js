@@ -1,5 +1,5 @@
 /* Search without a server: on the first visit to the search box, load lunr and the index as scripts. Words are not stemmed,
-   because the stemmer knows Latin letters only; a word also finds longer words that begin with it. */
+   because the stemmer knows Latin letters only; a word also finds longer words that begin with it. Python comes last. */
 addEventListener("DOMContentLoaded", () => {
   const box = document.getElementById("mkdocs-search-query");
   const list = document.getElementById("mkdocs-search-results");
@@ -29,11 +29,17 @@ addEventListener("DOMContentLoaded", () => {
         query.term(token, { wildcard: lunr.Query.wildcard.TRAILING });
       }
     });
+    const about = (location) => searchIndex.docs.find((each) => each.location === location);
+    const isPython = ({ ref }) => ref.startsWith("api/");
+    found.sort((one, other) => isPython(one) - isPython(other));
     list.replaceChildren(...found.slice(0, 30).map(({ ref }) => {
-      const doc = searchIndex.docs.find((each) => each.location === ref);
+      const { title, text } = about(ref);
+      const page = about(ref.split("#")[0])?.title ?? title;
       const item = document.createElement("article");
-      const link = Object.assign(document.createElement("a"), { href: `${base_url}/${ref}`, textContent: doc.title });
-      item.append(link, Object.assign(document.createElement("p"), { textContent: doc.text.slice(0, 160) }));
+      const head = page === title ? title : `${page} › ${title}`;
+      const link = Object.assign(document.createElement("a"), { href: `${base_url}/${ref}`, textContent: head });
+      const start = text.length > 160 ? `${text.slice(0, 160)}…` : text;
+      item.append(link, Object.assign(document.createElement("p"), { textContent: start }));
       return item;
     }));
     if (box.value.trim() && !found.length) list.textContent = list.dataset.noResultsText;
