@@ -605,7 +605,7 @@ def render_study(
 def _find_pairs(pairs: str, language: str) -> dict[str, Any]:
     """Return the config entry of a file of pairs, or of a shipped set."""
     if Path(pairs).is_file():
-        return {"path": str(Path(pairs).absolute())}
+        return {"path": str(Path(pairs).absolute()), "languages": [language]}
     shipped = {path.stem: path for path in installation().glob("resources/pairs/*.csv")}
     shipped["demo"] = installation() / "resources/demo/pairs.csv"
     if pairs not in shipped:
