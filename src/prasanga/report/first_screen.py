@@ -126,9 +126,10 @@ def draw_forests(
     numbers = [middle, *ends, *(point.value for point in points)]
     width = (max(numbers) - min(numbers)) or 1.0
     ruler = Ruler(min(numbers) - 0.05 * width, max(numbers) + 0.05 * width)
-    step = next(step for step in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if width / step <= 4 or step == 50)
-    counted = range(math.ceil(ruler.low / step), math.floor(ruler.high / step) + 1)
-    ticks = [(ruler.at(n * step), write(n * step)) for n in counted]
+    power = 10.0 ** math.floor(math.log10(width / 4))
+    step = next(each * power for each in (1, 2, 5, 10) if each * power >= width / 4)
+    counted = range(math.ceil((ruler.low - middle) / step), math.floor((ruler.high - middle) / step) + 1)
+    ticks = [(ruler.at(middle + n * step), write(middle + n * step)) for n in counted]
     columns, forests = list(heads), []
     size = math.ceil(len(columns) / math.ceil(len(columns) / _MOST_COLUMNS)) if columns else 1
     for start in range(0, len(columns), size):
@@ -152,10 +153,12 @@ class Screen:
     Attributes:
         parts: results by language.
         language: of the page's own words.
+        is_part: whether the study has other languages, which have pages of their own.
     """
 
     parts: Sequence[Part]
     language: str = ENGLISH
+    is_part: bool = False
 
     def say(self, name: str, **values: object) -> str:
         """Return a sentence in the language of the page."""
@@ -220,7 +223,7 @@ class Screen:
 
     @property
     def title(self) -> str:
-        """Return the title: a sentence that names one estimate."""
+        """Return the title: a sentence that names one estimate, or two short ones on traits."""
         kind, row = self.headline
         facts: dict[str, Any] = {}
         if kind in ("found", "found_pairs"):
@@ -249,9 +252,10 @@ class Screen:
             facts = [self.say("largest", label=row["label"], where=self._place(row)), *facts]
         text = " · ".join(facts)
         sentences = [f"{text[:1].upper()}{text[1:]}."]
-        n_found = sum(map(findings.is_found, self.computed))
-        if kind == "found" and n_found > 1:
-            sentences.append(self.say("overestimated", k=n_found))
+        alike = [each for each in self.computed if findings.is_found(each) and each["is_check"] == row.get("is_check")]
+        if kind == "found" and len(alike) > 1:
+            is_of_people = not row["is_check"] and any(each["is_check"] for each in self.computed)
+            sentences.append(self.say("overestimated_people" if is_of_people else "overestimated", k=len(alike)))
         if kind == "found" and "ci_templates_low" in row and not is_number(row["ci_templates_low"]):
             sentences.append(self.say("templates_only"))
         reason = row["not_found_because"]
@@ -311,7 +315,7 @@ class Screen:
             *(models if len(models) <= 3 else [self.say("n_models", n=len(models))]),
             *(said(method, self.language) for method in methods),
             *map(self._link_language, sorted(languages, key=_order_language)),
-            *[self.say("one_test" if n == 1 else "n_tests", n=n)] * bool(n),
+            *[self.say("n_tests", n=n)] * bool(n),
         ]
 
     @cached_property
@@ -364,7 +368,7 @@ class Screen:
             lines.setdefault(row["bias_type"], {})[key] = point
         order = [name for name in (OVERALL, *grid.sort_types(lines)) if name in lines]
         written = [Line("", grid.name_of_type(name), "", lines[name]) for name in order]
-        return draw_forests(self.say("stereotypes"), _head_columns(names), written, 50.0, "{:.0f}".format)
+        return draw_forests(self.say("stereotypes"), _head_columns(names), written, 50.0, "{:.4g}".format)
 
     @property
     def few_types(self) -> str:
@@ -413,22 +417,23 @@ class Screen:
         told = []
         for method, label in METHODS.items():
             if n := len({row["category"] for row in self.effects if row["method"] == method}):
-                counted = self.say("one_category" if n == 1 else "categories", n=n)
-                told.append((label, f"{self.say(f'of_{method}', lengths=lengths)}; {counted}"))
+                told.append((label, f"{self.say(f'of_{method}', lengths=lengths)}; {self.say('categories', n=n)}"))
         if self._structures:
             told.append(("Sentence structures", self.say("of_structures")))
         if self.percentages:
-            n = max(row["n_pairs"] for row in self.percentages)
+            overall = (row for row in self.percentages if row["bias_type"] == OVERALL)
+            n = sum({(row["set"], row["language"]): row["n_pairs"] for row in overall}.values())
             told.append(("Sentence pairs", f"{self.say('of_pairs')}; {self.say('n_pairs', n=f'{n:,}')}"))
         yield from (html("<strong>{}</strong>: {}", said(label, self.language), what) for label, what in told)
 
     def _tell_sure(self) -> Iterator[str]:
         enough = list(filter(grid.may_be_found, self.computed))
         if enough:
-            yield self.say("n_found", k=sum(map(findings.is_found, enough)), n=len(enough))
-        if self.percentages:
-            n_found = sum(map(findings.is_found, self.percentages))
-            yield self.say("n_found_pairs", k=n_found, n=len(self.percentages))
+            has_copies = any(is_number(row.get("twin_effect_size")) for row in enough)
+            name = "n_found" if has_copies else "n_found_without_copies"
+            yield self.say(name, k=sum(map(findings.is_found, enough)), n=len(enough))
+        if ranked := list(filter(findings.is_ranked, self.percentages)):
+            yield self.say("n_found_pairs", k=sum(map(findings.is_found, ranked)), n=len(ranked))
         yield from self._tell_checks()
         yield from self._tell_detectable([row for row in enough if not findings.is_found(row)])
         if len(enough) < len(self.effects):
@@ -439,22 +444,27 @@ class Screen:
                 kinds = ["lost", *(f"lost_{kind}" for kind in ("effects", "intervals") if lost[kind])]
                 yield " ".join(self.say(kind, **lost) for kind in kinds)
 
+    @property
+    def lacks_checks(self) -> bool:
+        """Return whether no sanity check was computed; results older than these checks tell nothing of it."""
+        known = any(each["sanity_check"] for part in self.parts for each in part.categories.values())
+        return known and bool(self.computed) and not any(row["is_check"] for row in self.computed)
+
     def _tell_checks(self) -> Iterator[str]:
-        checks = [row for row in self.computed if row["is_check"]]
-        if not checks:
-            yield from [self.say("no_check")] if self.computed else []
-            return
-        places = dict[bool, dict[str, list[str]]]({True: {}, False: {}})
-        for row in checks:
-            has_passed = findings.is_found(row) and row["effect_size"] > 0
-            values = places[has_passed].setdefault(self._place(row), [])
-            values.append(f"{row['category']} {two(row['effect_size'])}")
-        n = sum(map(len, places[True].values()))
-        for has_passed, name in ((True, "passed"), (False, "failed")):
-            each = [f"{place}: {', '.join(values)}" for place, values in places[has_passed].items()]
+        if self.lacks_checks:
+            yield self.say("no_check")
+        places = dict[str, dict[str, list[str]]](passed={}, failed={}, few_checked={})
+        for row in self.computed:
+            if row["is_check"] and not row.get("as_published"):
+                verdict = "passed" if findings.is_found(row) and row["effect_size"] > 0 else "failed"
+                values = places["few_checked" if grid.few_words(row) else verdict].setdefault(self._place(row), [])
+                values.append(f"{row['category']} {two(row['effect_size'])}")
+        passed, failed = (sum(map(len, places[name].values())) for name in ("passed", "failed"))
+        for name, found in places.items():
+            each = [f"{place}: {', '.join(values)}" for place, values in found.items()]
             named = "; ".join([*each[:_MOST_COLUMNS], *["(…)"] * (len(each) > _MOST_COLUMNS)])
             if named:
-                yield self.say(name, where=named, k=n, n=len(checks))
+                yield self.say(name, where=named, k=passed, n=passed + failed)
 
     def _tell_detectable(self, rows: Sequence[EstimateRow]) -> Iterator[str]:
         """Yield which shifts would have been found where nothing was."""
@@ -481,51 +491,67 @@ class Screen:
         if row and is_number(row.get("leave_out_low")):
             ends = {"low": two(row["leave_out_low"]), "high": two(row["leave_out_high"])}
             told.append(html('{} <a href="{}">{}</a>', self.say("leave_out", **ends), row["address"], self.say("see")))
-        for ceat in (part.results.ceat for part in self.parts if len(part.results.ceat.lengths) > 1):
-            if (changes := findings.list_changes(ceat)).found:
-                told.append(self._tell_change(changes))
+        for part in self.parts:
+            if len((ceat := part.results.ceat).lengths) > 1 and (changes := findings.list_changes(ceat)).found:
+                told.append(self._tell_of(part.language, self._tell_change(part.language, changes)))
         if self.contexts:
-            told.append(self.say("contexts", **self.contexts))
+            told.append(self._tell_of(self.contexts["of"], self.say("contexts", **self.contexts)))
         yield from told or [self.say("in_view")] * bool(row)
 
     @cached_property
     def contexts(self) -> dict[str, Any]:
-        """Return how many contexts a word has at least, and how many would steady every effect; empty if not known."""
-        known = [row for row in self.effects if row.get("contexts_enough") and row["contexts_min"]]
-        enough, used = (
-            find((row[name] for row in known), default=0)
-            for find, name in ((max, "contexts_enough"), (min, "contexts_min"))
-        )
-        return {"used": used, "enough": enough, "band": f"{known[0]['band']:g}"} if known else {}
+        """Return how many contexts a word has at least, and how many would steady every effect; empty if not known.
 
-    def _tell_change(self, changes: findings.Changes) -> str:
+        Of several languages it is the one that lacks contexts, and needs most.
+        """
+        known = [row for row in self.effects if row.get("contexts_enough") and row["contexts_min"]]
+        if not known:
+            return {}
+        wanted = max(known, key=lambda row: (row["contexts_enough"] > row["contexts_min"], row["contexts_enough"]))
+        rows = [row for row in known if row["language"] == wanted["language"]]
+        used, enough = min(row["contexts_min"] for row in rows), max(row["contexts_enough"] for row in rows)
+        return {"used": used, "enough": enough, "band": f"{wanted['band']:g}", "of": wanted["language"]}
+
+    def _tell_of(self, language: str, text: str) -> str:
+        """Return a text with the name of its language before it, where there are several."""
+        return html("<strong>{}</strong>: {}", self._name_language(language), text) if len(self.parts) > 1 else text
+
+    def _tell_change(self, language: str, changes: findings.Changes) -> str:
         if not changes.shown:
             return self.say("no_change", short=changes.shortest, long=changes.longest)
         (category, _), row = max(changes.shown.items(), key=lambda each: abs(each[1]["slope"]))
         facts = {name.removeprefix("slope_"): two(row[name]) for name in ("slope", "slope_low", "slope_high")}
-        return self.say("change", k=len(changes.shown), n=len(changes.found), label=category, **facts)
+        place = ("ceat", language, category)
+        labels = {(each["method"], each["language"], each["category"]): each["label"] for each in self.effects}
+        return self.say("change", k=len(changes.shown), n=len(changes.found), label=labels[place], **facts)
 
     def _tell_next(self) -> Iterator[str]:
         kind, row = self.headline
         if any(part.results.missing for part in self.parts):
             yield self._give("finish", "prasanga run")
-        if self.computed and not any(each["is_check"] for each in self.computed):
+        language = row.get("language") or self.parts[0].language
+        if self.lacks_checks and language in LANGUAGES:
             yield self._give("add_check", "seat: {categories: [C1, C2]}")
         if self.contexts and self.contexts["enough"] > self.contexts["used"]:
-            yield self._give("more_contexts", f"samples: {{contexts_per_stimulus: {self.contexts['enough']}}}")
+            more = f"samples: {{contexts_per_stimulus: {self.contexts['enough']}}}"
+            if self.is_part or len(self.parts) > 1:
+                more = f"languages: {{{self.contexts['of']}: {{{more}}}}}"
+            yield self._give("more_contexts", more)
         if kind in ("not_found", "few_words", "not_computed"):
             yield self._give("more_words", "prasanga config categories")
-        language = row.get("language") or self.parts[0].language
-        measure = f"prasanga measure MODEL --language {language if language in LANGUAGES else ENGLISH}"
+        yield from self._give_measure(language) if language in LANGUAGES else []
+        pages = {part.language: part.page for part in self.parts}
+        page = pages.get(language, self.parts[0].page)
+        if row:
+            yield html('<a href="{}#paper">{}</a>', page, self.say("to_paper"))
+
+    def _give_measure(self, language: str) -> Iterator[str]:
+        measure = f"prasanga measure MODEL --language {language}"
         yield self._give("own_model", measure)
         if self.effects:
             yield self._give("own_texts", f"{measure} --corpus 'texts/*.txt'")
         if self.percentages:
             yield self._give("own_pairs", f"{measure} --pairs pairs.csv")
-        pages = {part.language: part.page for part in self.parts}
-        page = pages.get(language, self.parts[0].page)
-        if row:
-            yield html('<a href="{}#paper">{}</a>', page, self.say("to_paper"))
 
     def _give(self, name: str, command: str) -> Markup:
         words = Markup(" ").join(html("<span>{}</span>", word) for word in command.split(" "))
@@ -554,7 +580,7 @@ def _order_language(language: str) -> tuple[int, str]:
 
 def _write_tick(value: float) -> str:
     """Return a tick of an axis of effect sizes."""
-    return with_sign(value, 0 if float(value).is_integer() else 1)
+    return with_sign(value, max(0, len(f"{abs(value):.4g}".partition(".")[2])))
 
 
 def fill_first_screen(screen: Screen, study: str, notes: Iterable[str]) -> Section:

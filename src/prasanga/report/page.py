@@ -82,7 +82,7 @@ def overview(config: Mapping[str, Any], results: Results) -> Section:
     part = Part(str(config["language"]), results, describe_categories(results.categories))
     made = {**config.get("models", {}), **((config.get("static") or {}).get("vectors") or {})}
     trained = findings.tell("trained", names=[str(name) for name, each in made.items() if each.get("train")])
-    screen = Screen([part], section.language_of(config))
+    screen = Screen([part], section.language_of(config), bool(config.get("is_part")))
     return fill_first_screen(screen, str(config["study"]), [config.get("note") or "", trained])
 
 

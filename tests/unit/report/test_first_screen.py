@@ -66,19 +66,21 @@ def test_the_largest_found_effect_about_people_comes_before_a_sanity_check(table
     ceat = table(
         ("C1", "m", "9", "fixed", 1.5, FOUND),
         ("C4", "m", "9", "fixed", -0.9, FOUND),
-        ("C10", "m", "9", "fixed", 1.2),
+        ("C10", "m", "9", "fixed", 0.8, FOUND),
     )
     screen = screen_of(Results(ceat=ceat))
     assert screen.title == "In Bangla, m associates male names more with family and female names more with career."
     assert screen.number == [
         "Effect size \N{MINUS SIGN}0.90 · 95% interval \N{MINUS SIGN}1.44 to \N{MINUS SIGN}0.36 · p (Holm) .002,"
         " tests in Bangla: 3 · random-weight copies +0.11\xa0±\xa00.20.",
-        "The largest of 2 found effects is usually overestimated.",
+        "The largest of 2 found effects about people is usually overestimated.",
     ]
-    checks = screen_of(Results(ceat=ceat.filter(pl.col("category") != "C4")))
+    checks = screen_of(Results(ceat=ceat.filter(category="C1")))
+    assert len(checks.number) == 1
     assert checks.title == "In Bangla, m associates flowers more with pleasant words and insects more with unpleasant."
     said = answers(screen)
-    assert said["How sure is it?"].startswith("Found: 2 of 3 associations (")
+    assert said["How sure is it?"].startswith("Associations found: 3 of 3 (")
+    assert "more than the copies show" in said["How sure is it?"]
     assert "Sanity checks passed: 1 of 1 (CEAT: C1 +1.50)." in said["How sure is it?"]
     assert "prasanga measure MODEL --language bn --corpus 'texts/*.txt'" in said["What next?"]
 
@@ -155,7 +157,10 @@ def test_a_change_is_a_slope_that_is_significant_after_correction(table: Table) 
     assert [*changes.shown] == [("C1", "m")]
     assert changes.range_of_rest == (-0.2, 0.4)
     said = answers(screen_of(Results(ceat=ceat)))["What moves the number?"]
-    assert "Context length changes 1 of 2 associations, most C1: +0.40 per doubling (+0.10 to +0.70)." in said
+    assert (
+        "Associations that change with context length: 1 of 2. Most: Flowers with pleasant, insects with unpleasant"
+        " (+0.40 per doubling, +0.10 to +0.70)." in said
+    )
     none = answers(screen_of(Results(ceat=sloped(table, ("C1", 0.3, -0.1, 0.7), ("C4", 1.0, -0.2, 0.4)))))
     assert "Context length (9 to 75 words) made no detectable difference." in none["What moves the number?"]
 
@@ -166,10 +171,29 @@ def test_contexts_that_would_be_enough_are_the_next_step(table: Table) -> None:
         **{key: pl.lit(value) for key, value in enough.items()}
     )
     said = answers(screen_of(Results(ceat=rows)))
-    assert "CEAT used 16 contexts per word. With about 76, every effect" in said["What moves the number?"]
+    assert "Contexts per word in CEAT: 16. With about 76, every effect" in said["What moves the number?"]
     assert "samples: {contexts_per_stimulus: 76}" in said["What next?"]
     steady = answers(screen_of(Results(ceat=rows.with_columns(contexts_enough=pl.lit(12)))))
     assert "contexts_per_stimulus" not in steady["What next?"]
+    few = Results(ceat=rows.with_columns(language=pl.lit("hi"), contexts_enough=pl.lit(44)))
+    parts = [Part(language, each, {}) for language, each in (("hi", few), ("bn", Results(ceat=rows)))]
+    for screen in (Screen(parts), Screen(parts[1:], is_part=True)):
+        assert "languages: {bn: {samples: {contexts_per_stimulus: 76}}} Your own" in answers(screen)["What next?"]
+
+
+def test_the_screen_claims_no_more_than_was_measured(table: Table) -> None:
+    copies = {"twin_effect_size": None, "twin_sd": None, "n_x": 7, "listed_x": 7}
+    rows = (("C1", "m", "9", "fixed", 0.9, copies), ("C4", "m", "9", "fixed", 0.3, {**copies, "n_x": 8}))
+    said = answers(screen_of(Results(ceat=table(*rows)), "ta"))
+    assert said["How sure is it?"].startswith(
+        "Associations found: 0 of 1 (significant after Holm's correction, interval without 0). Too few words for a"
+        " verdict: CEAT: C1 +0.90. A finding needs"
+    )
+    assert "prasanga measure" not in said["What next?"]
+    known = describe_categories(CATEGORIES)
+    for is_check in (True, False):
+        part = Part("bn", Results(ceat=table(rows[1])), {"C1": {**known["C1"], "sanity_check": is_check}})
+        assert ("No sanity check was measured" in answers(Screen([part]))["How sure is it?"]) == is_check
 
 
 def test_types_of_few_pairs_are_not_ranked() -> None:
@@ -179,10 +203,11 @@ def test_types_of_few_pairs_are_not_ranked() -> None:
         screen.title == "Over all 51 sentence pairs, m scores the stereotype higher in 51.0%; no preference was found."
     )
     assert screen.number[0].startswith(
-        "51.0% of 51 pairs · 95% interval 36.6 to 65.2 · with both labels weighted alike "
+        "51.0% (pairs: 51) · 95% interval 36.6 to 65.2 · with both labels weighted alike "
     )
     (forest,) = screen.draw_percentages()
     assert [line.label for line, _ in forest.groups[0][1]] == ["All pairs", "Age"]
+    assert [text for _, text in forest.ticks] == ["40", "50", "60"]
     assert "Bias types with too few pairs to rank: 2 (7 to 8 pairs each)." in text_of(
         str(fill_first_screen(screen, "s", []).widget)
     )
@@ -207,14 +232,15 @@ def beside_twins(n: int, share: float, *shares: float) -> Results:
 )
 def test_a_percentage_that_copies_or_few_pairs_show_is_not_found(found: bool, n: int, shares: Sequence[float]) -> None:
     screen = screen_of(beside_twins(n, 11 / 12, *shares))
-    assert screen.title.startswith("In English, m scores the stereotype higher in 91.7% of sentence pairs") == found
+    wanted = "In English, m scores the stereotype higher in 91.7% of sentence pairs, with both labels weighted alike ("
+    assert screen.title.startswith(wanted) == found
     assert [point.is_found for _, (point,) in screen.draw_percentages()[0].groups[0][1]] == [found] * (1 + (n > 20))
 
 
 def test_traits_nothing_and_an_unfinished_study_have_screens_of_their_own(table: Table) -> None:
     traits = pl.DataFrame({"model": ["m"] * 2, "structure": ["S1", "S4"], "n": [12, 11]})
     assert screen_of(Results(structures=fill_columns("structures", traits))).title == (
-        "12 traits were scored in 2 sentence structures."
+        "Traits scored: 12. Sentence structures: 2."
     )
     nothing = Results(missing=["The table is not there. `snakemake x` makes it."])
     assert screen_of(nothing).title == "Nothing has been measured yet."
