@@ -247,7 +247,10 @@ class Screen:
         kind, row = self.headline
         if not row:
             return []
-        facts = self._tell_effect(row) if "effect_size" in row else [*self._tell_percentage(row), self.say("even")]
+        if "effect_size" in row:
+            facts = self._tell_effect(row)
+        else:
+            facts = [*self._tell_percentage(row, findings.is_found(row)), self.say("even")]
         if kind in ("not_found", "few_words"):
             facts = [self.say("largest", label=row["label"], where=self._place(row)), *facts]
         text = " · ".join(facts)
@@ -281,13 +284,17 @@ class Screen:
             parts.append(self.say("p", where=self._name_language(row["language"]), **known))
         return [*parts, self._tell_copies(row.get("twin_effect_size"), row.get("twin_sd"), two)]
 
-    def _tell_percentage(self, row: EstimateRow) -> list[str]:
+    def _tell_percentage(self, row: EstimateRow, is_balanced: bool) -> list[str]:
+        """Return the facts of a percentage, the balanced one first where it is the number that is shown."""
         parts = [self.say("percent", percent=one_decimal(row["bias_percentage"]), n=grid.pairs_counted(row))]
         parts.append(self.say("interval", low=one_decimal(row["exact_low"]), high=one_decimal(row["exact_high"])))
         if is_number(row["balanced_percentage"]):
             ends = f"{one_decimal(row['balanced_ci_low'])} to {one_decimal(row['balanced_ci_high'])}"
             balanced = f"{self.say('balanced', percent=one_decimal(row['balanced_percentage']))} ({ends})"
-            parts.insert(0 if findings.is_found(row) else 2, balanced)
+            parts.insert(0 if is_balanced else 2, balanced)
+        if is_number(p := row["p_label_holm" if is_balanced else "p_binomial_holm"]):
+            where = self._name_language(row["language"])
+            parts.append(self.say("p", where=where, p=probability(p), n=row["n_tests"]))
         return [*parts, self._tell_copies(row["twin_balanced_percentage"], row["twin_sd"], one_decimal)]
 
     def _tell_copies(self, mean: object, sd: object, write: Callable[[float], str]) -> str:
@@ -310,7 +317,10 @@ class Screen:
         methods += ["Sentence structures"] * bool(self._structures) + ["Sentence pairs"] * bool(self.percentages)
         languages = {str(row["language"]) for row in rows if row.get("language")}
         languages |= {part.language for part in self.parts if part.page}
-        n = sum(is_number(row["p_association_holm"]) for row in self.computed)
+        tested = [
+            row.get("p_association_holm", row.get("p_binomial_holm")) for row in [*self.computed, *self.percentages]
+        ]
+        n = sum(map(is_number, tested))
         return [
             *(models if len(models) <= 3 else [self.say("n_models", n=len(models))]),
             *(said(method, self.language) for method in methods),
@@ -364,7 +374,7 @@ class Screen:
             names[key] = (key[0], self._link_language(key[1]), key[2])
             is_balanced = is_number(row["balanced_percentage"])
             columns = ("balanced_percentage", "balanced_ci") if is_balanced else ("bias_percentage", "exact")
-            point = _place_point(row, *columns, "twin_balanced_percentage", self._tell_percentage(row))
+            point = _place_point(row, *columns, "twin_balanced_percentage", self._tell_percentage(row, is_balanced))
             lines.setdefault(row["bias_type"], {})[key] = point
         order = [name for name in (OVERALL, *grid.sort_types(lines)) if name in lines]
         written = [Line("", grid.name_of_type(name), "", lines[name]) for name in order]
@@ -375,7 +385,7 @@ class Screen:
         """Return which bias types have too few pairs to rank; empty if none has."""
         rows = [row for row in self.percentages if row["bias_type"] != OVERALL and not findings.is_ranked(row)]
         few = list(map(grid.pairs_counted, rows))
-        return self.say("few_types", k=len(few), low=min(few), high=max(few)) if few else ""
+        return self.say("few_types", k=len(few), high=max(few)) if few else ""
 
     def list_effects(self) -> Sheet | None:
         """Return the sortable table of all effects; None if there are none."""
@@ -531,14 +541,15 @@ class Screen:
             yield self._give("finish", "prasanga run")
         language = row.get("language") or self.parts[0].language
         if self.lacks_checks and language in LANGUAGES:
-            yield self._give("add_check", "seat: {categories: [C1, C2]}")
+            asked = sorted({"C1", "C2", *(each["category"] for each in self.effects if each["method"] == "seat")})
+            yield self._give("add_check", f"seat: {{categories: [{', '.join(asked)}]}}")
         if self.contexts and self.contexts["enough"] > self.contexts["used"]:
             more = f"samples: {{contexts_per_stimulus: {self.contexts['enough']}}}"
             if self.is_part or len(self.parts) > 1:
                 more = f"languages: {{{self.contexts['of']}: {{{more}}}}}"
             yield self._give("more_contexts", more)
         if kind in ("not_found", "few_words", "not_computed"):
-            yield self._give("more_words", "prasanga config categories")
+            yield self._give("more_words", "prasanga config 'categories.<name>.targets'")
         yield from self._give_measure(language) if language in LANGUAGES else []
         pages = {part.language: part.page for part in self.parts}
         page = pages.get(language, self.parts[0].page)

@@ -109,8 +109,8 @@ def test_where_nothing_was_found_the_screen_says_what_could_have_been(table: Tab
     assert (
         "a shift of 0.80 standard deviations (0.50 to 0.80) would be found in 80% of studies" in said["How sure is it?"]
     )
-    assert "Not passed: SEAT: C1 +0.30. Expect no verdict on people there." in said["How sure is it?"]
-    assert "prasanga config categories" in said["What next?"]
+    assert "Not passed: SEAT: C1 +0.30. Draw no conclusions about people there." in said["How sure is it?"]
+    assert "prasanga config 'categories.<name>.targets'" in said["What next?"]
 
 
 def test_a_figure_has_a_line_per_category_and_a_column_per_method_language_and_model(table: Table) -> None:
@@ -208,7 +208,7 @@ def test_types_of_few_pairs_are_not_ranked() -> None:
     (forest,) = screen.draw_percentages()
     assert [line.label for line, _ in forest.groups[0][1]] == ["All pairs", "Age"]
     assert [text for _, text in forest.ticks] == ["40", "50", "60"]
-    assert "Bias types with too few pairs to rank: 2 (7 to 8 pairs each)." in text_of(
+    assert "Bias types with too few pairs to rank: 2 (at most 8 pairs each)." in text_of(
         str(fill_first_screen(screen, "s", []).widget)
     )
     assert screen_of(pairs_of(("age", 1.0, 12))).title == "Too few sentence pairs for a finding: 12."
