@@ -388,9 +388,10 @@ class Screen:
         return self.say("few_types", k=len(few), high=max(few)) if few else ""
 
     def list_effects(self) -> Sheet | None:
-        """Return the sortable table of all effects; None if there are none."""
+        """Return the sortable table of all effects, or of bias percentages where pairs alone were measured."""
         if not self.computed:
-            return None
+            named = [{**row, "bias_type": grid.name_of_type(row["bias_type"])} for row in self.percentages]
+            return show_table("first_percentages", named) if named else None
         rows = []
         for row in sorted(self.computed, key=lambda row: -abs(row["effect_size"])):
             words = [row[f"n_{side}"] for side in "xyab"]

@@ -208,9 +208,9 @@ def test_types_of_few_pairs_are_not_ranked() -> None:
     (forest,) = screen.draw_percentages()
     assert [line.label for line, _ in forest.groups[0][1]] == ["All pairs", "Age"]
     assert [text for _, text in forest.ticks] == ["40", "50", "60"]
-    assert "Bias types with too few pairs to rank: 2 (at most 8 pairs each)." in text_of(
-        str(fill_first_screen(screen, "s", []).widget)
-    )
+    shown = text_of(str(fill_first_screen(screen, "s", []).widget))
+    assert "Bias types with too few pairs to rank: 2 (at most 8 pairs each)." in shown
+    assert "Religion demo en m 37.5" in shown.partition("All bias percentages")[2]
     assert screen_of(pairs_of(("age", 1.0, 12))).title == "Too few sentence pairs for a finding: 12."
     nothing = Results(bias_percentages=bias_percentage(planted_scores("m", "en", 0.5, left_out=range(30))))
     assert screen_of(nothing).title == "Nothing has been measured yet."
