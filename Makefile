@@ -59,7 +59,8 @@ check: $(VENV)/.developed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile rules construction calibration
-	$(BIN)/snakemake build_pairs --lint  # with the rules of construction, which are there when asked for
+	$(BIN)/snakemake --lint
+	$(BIN)/snakemake build_pairs --lint --configfile tests/golden/demo/study.yaml  # rules of one language, with construction
 
 # Each process reads all tests of its part and makes models and pages of its own, so the two parts have their own processes.
 suite:
