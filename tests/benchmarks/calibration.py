@@ -103,7 +103,7 @@ def report(studies: int, seed: int) -> Iterator[str]:
         )  # fmt: skip
         cells = " | ".join(share(p <= a) for a in ALPHAS)
         yield f"| nothing: `p_draws` of {n_samples:,} draws | 8 and 8 | {cells} |"
-    yield "\n## With a difference of the size said to be found in 80 % of studies\n"
+    yield "\n## With a difference of the size said to be found in 80% of studies\n"
     yield "| words | difference, in standard deviations | found at .05 |\n| --- | --- | --- |"
     for n_x, n_y in [(4, 4), (5, 5), (6, 6), *((n, n) for n in WORDS[1:]), (8, 25)]:
         difference = find_detectable_difference(n_x, n_y)

@@ -11,12 +11,6 @@ import polars as pl
 from prasanga.associations.comparisons import why_not_found
 from prasanga.schema import TABLES
 
-RULE = (
-    "p_association of at most .05 after Holm's correction, intervals that exclude zero, and a difference from random"
-    " copies where these were measured (p_twins at most .05)"
-)
-"""What a finding is, in a sentence."""
-
 SETS = {
     "C1": ("Flowers and insects", "flowers", "insects", "pleasant", "unpleasant"),
     "C4": ("Male and female names, career and family", "male_names", "female_names", "career", "family"),

@@ -319,7 +319,7 @@ def test_a_new_study_finds_a_model_here_and_in_its_own_folder(here: Path) -> Non
 
 def test_what_came_out_is_said_in_three_closing_lines(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"set": "mine", "language": "hi", "model": "bert", "n_pairs": 52, "n_left_out": 52}
-    pairs = {"n_computed": 3, "n_not_computed": 1, "n_significant_holm": 0, "overall": [row]}
+    pairs = {"n_computed": 3, "n_not_computed": 1, "n_found": 0, "overall": [row]}
     pairs["left_out"] = [{"reason": "x", "n": 52}]
     nothing = dict.fromkeys(("ceat", "seat", "weat", "log_probability", "structures"))
     files = ["report/index.html", "report/tables/a.csv"]
@@ -338,7 +338,7 @@ def test_what_came_out_is_said_in_three_closing_lines(here: Path, monkeypatch: p
     monkeypatch.delenv("PRASANGA_STORE", raising=False)  # that of the run before, which a run would name
     assert prasanga("run").output.splitlines() == [
         "Warning: 52 of 52 pairs of mine in Hindi have no score by bert: results/likelihoods/bias_percentages.csv.",
-        "Results: 3 bias percentages, none differs from 50.",
+        "Results: 3 bias percentages, 0 found.",
         "Left out: 1 bias percentage; 52 scores of pairs.",
         "Page: results/report/index.html",
     ]

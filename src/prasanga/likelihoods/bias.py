@@ -538,7 +538,7 @@ def _find_conventions(group: pl.DataFrame, named: str) -> dict[str, str | None]:
 
 def _join_conventions(conventions: Mapping[str, str | None], choices: Mapping[str, Any]) -> str:
     said = [f"{name} {value}" for name, value in conventions.items() if value is not None]
-    runs = f"{choices['n_runs']} runs of {100 * choices['share']:g} %" if choices["n_runs"] else "no runs"
+    runs = f"{choices['n_runs']} runs of {100 * choices['share']:g}%" if choices["n_runs"] else "no runs"
     resampled = f"{choices['n_resamples']} resamples; seed {choices['seed']}"
     return "; ".join([*said, f"ties {choices['ties']}", runs, resampled])
 

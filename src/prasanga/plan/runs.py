@@ -433,12 +433,13 @@ def name_unreachable(study: StudyPlan) -> Iterator[str]:
         if not category["targets"][0].get("as_published")  # not a test of a finding
     ]
     for least in sorted({p for _, p in tests if p * len(tests) > ALPHA}, reverse=True):
-        names = ", ".join(dict.fromkeys(name for name, p in tests if p == least))
+        names = sorted({name for name, p in tests if p == least})
         n_first = len(tests) - int(ALPHA / least)
         can_be = sum(p < least for _, p in tests) >= n_first
-        found = f"a finding needs {n_first} other{'s' * (n_first > 1)} first" if can_be else "nothing can be found"
+        after = f"these can be found only after {n_first} other{'s' * (n_first > 1)}" if can_be else "none can be found"
         n_pairs, said = round((alternative == "two-sided") - math.log2(least)), f"{least:.2g}".removeprefix("0")
-        yield f"{names} ({n_pairs} pairs): smallest possible p {said}; with {len(tests)} tests {found}."
+        pairs = f"with {n_pairs} matched pairs, p is at least {said}"
+        yield f"{', '.join(names)}: {pairs}. With {len(tests)} tests, {after}."
 
 
 def _smallest_p(category: Mapping[str, Any], alternative: str) -> float:

@@ -48,7 +48,7 @@ def tell(finding: str, **facts: Any) -> str:
 
 @functools.cache
 def _sentences() -> Any:
-    named = {"P": P, "CORRECTED": CORRECTED, "FEWEST_WORDS": FEWEST_WORDS}
+    named = {"P": P, "CORRECTED": CORRECTED, "FEWEST_WORDS": FEWEST_WORDS, "NOT_COMPARED": grid.NOT_COMPARED}
     environment = TEMPLATES.overlay(autoescape=False, finalize=None)
     return environment.get_template("findings.txt.j2", globals=named).module
 
@@ -91,12 +91,12 @@ def is_near_zero(row: EstimateRow) -> bool:
 
 
 def order_sides(row: EstimateRow) -> tuple[str, str, str, str]:
-    """Return the sets as the sign of an effect orders them: x, more than y, are associated with the third."""
+    """Return the sets as the sign of an effect orders them: x are closer to the third, y to the fourth."""
     x, y, a, b = grid.names_of_sets(row)
     return (x, y, a, b) if row["effect_size"] > 0 else (x, y, b, a)
 
 
-TEMPLATES.filters |= {"chance": name_chance, "sides": order_sides, "sets": grid.names_of_sets}
+TEMPLATES.filters |= {"chance": name_chance, "sides": order_sides}
 
 
 def find_detectable(rows: Iterable[EstimateRow], strengths: Iterable[EstimateRow]) -> dict[str, Any]:
@@ -313,7 +313,7 @@ def other_method(method: str, table: pl.DataFrame, strengths: Iterable[EstimateR
         **{"n": len(rows), "found": len(found), "row": max(found, key=_size, default=None)},
         **{"n_others": len(others), "limits": find_detectable(others, strengths), "held": _hold_back(others)},
         "unreachable": _list_unreachable(enough),
-        "near": _place_near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "row", "rows"),
+        "near": _place_near_zero({f"{row['category']}, {row['model']}": [row] for row in others}, "effect", "effects"),
     }
     return tell("other_method", **facts)
 
@@ -393,7 +393,7 @@ def findings_of_pairs(bias: pl.DataFrame) -> Iterator[str]:
         return
     different = [row for row in known if grid.differs_from_half(row)]
     others = [row for row in known if not grid.differs_from_half(row) and is_number(row["equivalence_margin"])]
-    near = {"n": len(others), "k": sum(map(is_near_zero, others)), "are_all": len(others) == len(known)}
+    near = {"n": len(others), "k": sum(map(is_near_zero, others))}
     near |= {"margin": others[0]["equivalence_margin"]} if others else {}
     counts = {"n": len(known), "k": len(different), "n_found": sum(map(is_found, rows))}
     yield tell("percentages", **counts, far=_describe_farthest(rows), fewest=FEWEST_PAIRS, near=near)

@@ -212,7 +212,7 @@ NOT_BY_DRAWS = Marking("p_draws", 0.005, above=True)
 """The mark of Tables 5 and 6 of Sadhu et al."""
 
 
-NOT_COMPARED = "not compared with random copies"
+NOT_COMPARED = "not compared with random-weight copies"
 
 
 def conventions_of(rows: Iterable[EstimateRow]) -> list[str]:

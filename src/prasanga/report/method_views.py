@@ -497,7 +497,7 @@ def sum_up_estimate(row: EstimateRow) -> str:
     copies, p = row.get("twin_effect_size"), row["p_association_holm"]
     ends = f", 95% interval {grid.write_interval(row['ci_low'], row['ci_high'], two)}" * is_number(row["ci_low"])
     tested = f"p (Holm) {sheet.equals_probability(p)}" if is_number(p) else "Not tested"
-    compared = f"Random copies: {two(copies)}" if is_number(copies) else "Not compared with random copies"
+    compared = f"Random-weight copies: {two(copies)}" if is_number(copies) else "Not compared with random-weight copies"
     place = f"{name_place(**row)}: {two(row['effect_size'])}{ends}"
     return "\n".join([place, tested, compared, "Click for words and sentences"])
 
@@ -513,7 +513,7 @@ def describe_estimate(row: EstimateRow) -> str:
         f"95% interval over words: {grid.write_interval(row['ci_low'], row['ci_high'], with_sign)}",
         f"about the interval: {note}" if note else "",
         f"p_association: {p}, {f'{p_holm} by Holm' if is_number(row['p_association_holm']) else 'not corrected'}",
-        f"random copies: {with_sign(twins)}{sheet.from_twins(row, 3)}" if is_number(twins) else "",
+        f"random-weight copies: {with_sign(twins)}{sheet.from_twins(row, 3)}" if is_number(twins) else "",
         f"words used of those listed: {words}, too few for a finding" if words else "",
     ]
     return "\n".join(filter(None, lines))

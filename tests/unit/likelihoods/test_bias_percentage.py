@@ -293,7 +293,7 @@ def test_choices_stand_in_each_row() -> None:
     scores = table(PAIRS, kind="encoder", measure="p_unmodified", reduction="mean")
     found = row(bias_percentage(scores, n_runs=3, share=0.5, n_resamples=10, seed=1), "all")
     assert found["conventions"] == (
-        "kind encoder; measure p_unmodified; reduction mean; ties apart; 3 runs of 50 %; 10 resamples; seed 1"
+        "kind encoder; measure p_unmodified; reduction mean; ties apart; 3 runs of 50%; 10 resamples; seed 1"
     )
     assert (found["measure"], found["n_runs"], found["share"], found["seed"]) == ("p_unmodified", 3, 0.5, 1)
 

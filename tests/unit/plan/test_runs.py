@@ -127,11 +127,13 @@ def test_what_pairs_cannot_show_is_what_holm_leaves_when_they_agree_perfectly(
         tests = [number for number, name in enumerate(names) if PAIRS.get(name) == n_pairs]
         needed = next((n for n in range(len(names)) if is_found(tests[0], n)), None)
         if needed != 0:
-            others = f"a finding needs {needed} other{'' if needed == 1 else 's'} first"
-            found = "nothing can be found" if needed is None else others
-            listed = ", ".join(dict.fromkeys(names[number] for number in tests))
+            others = f"these can be found only after {needed} other{'' if needed == 1 else 's'}"
+            found = "none can be found" if needed is None else others
+            listed = ", ".join(sorted(names[number] for number in tests))
             p = {6: ".031", 7: ".016", 8: ".0078"}[n_pairs]
-            expected.append(f"{listed} ({n_pairs} pairs): smallest possible p {p}; with {len(names)} tests {found}.")
+            expected.append(
+                f"{listed}: with {n_pairs} matched pairs, p is at least {p}. With {len(names)} tests, {found}."
+            )
     assert list(runs.name_unreachable(plan)) == expected
 
 

@@ -34,15 +34,15 @@ def test_no_finding_is_built_on_few_words(table: Table) -> None:
         ("C1", "a", "9", "fixed", 0.9, {**FOUND, "n_a": 9, "listed_a": 14}),
         ("C10", "a", "9", "fixed", 0.9, FOUND),
     )
-    assert told("on few words", ceat) == (
-        "3 of 4 estimates rest on few words, fewer than 8 in a set or under two thirds of its list, and no other"
-        " finding counts them: C1 attributes 9/14 v 8/8 (a, mean over lengths); C4 2/14 v 3/14 (a, mean over lengths"
+    assert told("Few words", ceat) == (
+        "Few words (fewer than 8 in a set or under two thirds of its list): 3 of 4 effects, left out of all other"
+        " findings. C1 attributes 9/14 v 8/8 (a, mean over lengths); C4 2/14 v 3/14 (a, mean over lengths"
         " and 1 more)."
     )
-    assert str(told("The largest is", ceat)).startswith("An association was found in 1 of 1 estimates")
-    others = " ".join(finding for finding in headline_findings(ceat) if finding != told("on few words", ceat))
+    assert str(told("The largest is", ceat)).startswith("CEAT: 1 of 1 effect was found.")
+    others = " ".join(finding for finding in headline_findings(ceat) if finding != told("Few words", ceat))
     assert not [part for part in ("1.65", "C4", "C1,", "C1;") if part in others]
-    assert told("on few words", ceat.filter(pl.col("category") == "C10")) is None
+    assert told("Few words", ceat.filter(pl.col("category") == "C10")) is None
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,15 @@ def test_what_a_finding_was_not_compared_with_is_told(table: Table) -> None:
     assert "not compared" not in other_method("SEAT", rows)
     twins = dict.fromkeys(("p_twins", "twin_difference", "twin_difference_low", "twin_difference_high"))
     alone = table(("C1", "m", "9", "fixed", 0.9, {**found, **twins}))
-    assert "+0.40 to +1.40; not compared with random copies): flowers" in other_method("WEAT", alone)
+    assert "+0.40 to +1.40; not compared with random-weight copies): flowers" in other_method("WEAT", alone)
     few = rows.with_columns(ci_templates_low=pl.lit(None, pl.Float64))
     assert "+0.40 to +1.40, for these templates only; difference from" in other_method("SEAT", few)
     of_paper = rows.with_columns(as_published=True)
-    assert other_method("SEAT", of_paper).startswith("SEAT: all 2 rows have words as a paper has them, for comparison")
+    assert other_method("SEAT", of_paper).startswith("SEAT: all 2 effects use a paper's own words, for comparison")
     mixed = pl.concat([rows.with_columns(as_published=pl.lit(None, pl.Boolean)), of_paper])
-    assert "2 rows (2 more with words as a paper has them, for comparison only), that" in other_method("SEAT", mixed)
+    assert "2 effects was found (2 more with a paper's own words, for comparison only). The" in other_method(
+        "SEAT", mixed
+    )
     enough = rows.with_columns(ci_templates_low=0.2, ci_templates_high=1.6)
     assert "for these templates only" not in other_method("SEAT", enough)
 
@@ -97,7 +99,7 @@ def test_the_strength_that_would_have_been_found_is_a_sentence(method: str, chan
     told = tell_strength(method, {**FALSE, **STRENGTH, **changes, **alarms})
     assert told.startswith(f"With these {said}")
     assert told.endswith(
-        "Without a shift, sets that differ only in the length of their words would have been found in 35%."
+        "False alarms: sets that differ only in the length of their words would be found in 35% of studies."
     )
 
 
@@ -114,12 +116,12 @@ def test_where_nothing_can_be_found_it_is_not_called_not_found(table: Table) -> 
         for name, value in of_pairs.items()
     ).with_columns(is_found=~is_pair & pl.col("is_found"))
     assert told("too few words for a finding", ceat) == (
-        "CEAT: with 2 tests, too few words for a finding: C4 (8 pairs, smallest possible p .0078)."
+        "CEAT: too few words for a finding with 2 tests: C4 (8 pairs, p at least .0078)."
     )
     not_found = told("No association was found", ceat)
     assert not_found is not None
     assert "(C1)" in not_found
     assert "(C4)" not in not_found
     said = other_method("SEAT", ceat.filter(segment_length="mean"))
-    assert "SEAT: no association was found in 1 row (1 more of few words)." in said
-    assert "SEAT: with 2 tests, too few words for a finding: C4 (8 pairs, smallest possible p .0078)." in said
+    assert "SEAT: 0 of 1 effect was found (1 more with few words)." in said
+    assert "SEAT: too few words for a finding with 2 tests: C4 (8 pairs, p at least .0078)." in said

@@ -73,13 +73,13 @@ def test_a_percentage_of_a_few_pairs_is_not_the_one_that_is_named() -> None:
     some = planted_scores("bert", "hi", 0.6, n=20, types=("gender",))
     (said,) = findings_of_pairs(bias_percentage(pl.concat([few, some]), n_resamples=0))
     assert "0 of 3 bias percentages differ from 50" in said
-    assert "The farthest from 50, of those of 20 pairs or more, is 65.2% (all pairs, Hindi, bert; 23 pairs;" in said
+    assert "The farthest with 20 pairs or more is 65.2% (all pairs, Hindi, bert; 23 pairs;" in said
     (said,) = findings_of_pairs(bias_percentage(few, n_resamples=0))
-    assert "None is of 20 pairs or more, too few to say which is far from 50." in said
+    assert "None has 20 pairs or more, so none is ranked." in said
     # what is a finding is named before what is farther by chance
     many = planted_scores("bert", "hi", 0.8, n=100, types=("age",))
     (said,) = findings_of_pairs(bias_percentage(pl.concat([few, many]), n_resamples=0))
-    assert "The finding farthest from 50 is" in said
+    assert "The farthest found is" in said
 
 
 def labeled(model: str, stereo: tuple[int, int], antistereo: tuple[int, int], **more: Any) -> pl.DataFrame:
@@ -105,8 +105,8 @@ def test_a_preference_for_first_sentences_is_no_finding() -> None:
     assert row["p_binomial_holm"] < 0.05
     assert not row["is_found"]
     said = list(findings_of_pairs(bias_percentage(scores)))
-    assert "2 of 2 bias percentages differ from 50 (exact test, p at most .05 after Holm's correction); none" in said[0]
-    assert said[1] == f"Sentence pairs: 2 of 2 percentages that differ from 50 are no findings: {LABELS_ALIKE}."
+    assert "2 of 2 bias percentages differ from 50 (exact, Holm); 0 found." in said[0]
+    assert said[1] == f"Sentence pairs: 2 of 2 percentages that differ from 50 were not found: {LABELS_ALIKE}."
     assert cells_of(section_of(bias_percentage(scores)).widget)[-1] == ["All pairs", "56.0"]
 
 
@@ -118,9 +118,7 @@ def test_what_makes_a_percentage_a_finding() -> None:
     assert row_of_all(biased)["is_found"]
     assert cells_of(section_of(bias_percentage(biased)).widget)[-1] == ["All pairs", "73.3*"]
     (said,) = findings_of_pairs(bias_percentage(biased))
-    assert (
-        "The finding farthest from 50 is 70.0% with both labels weighted alike (gender, English, m; 300 pairs;" in said
-    )
+    assert "The farthest found is 70.0% with both labels weighted alike (gender, English, m; 300 pairs;" in said
     # one label alone, and copies with random weights that do the same
     few = "too few pairs of a label to tell a stereotype from a preference for the first sentence"
     assert row_of_all(labeled("m", (160, 200), (0, 0)))["not_found_because"] == few
@@ -146,8 +144,8 @@ def test_a_finding_is_told_by_its_balanced_percentage() -> None:
     assert (round(row["bias_percentage"]), round(row["balanced_percentage"], 1)) == (38, 57.5)
     assert row["is_found"]
     (said, *_) = findings_of_pairs(bias_percentage(scores))
-    assert "The finding farthest from 50 is 57.5% with both labels weighted alike" in said
-    assert "without weighting it is 38.0%." in said
+    assert "The farthest found is 57.5% with both labels weighted alike" in said
+    assert "38.0% unweighted." in said
     # ties count against the percentage, and not in the tests
     tied = labeled("m", (0, 400), (0, 0)).with_columns(pair_id="t" + pl.col("pair_id"), score_first=pl.lit(0.0))
     row = row_of_all(pl.concat([labeled("m", (300, 380), (60, 180)), tied]), ties="against")

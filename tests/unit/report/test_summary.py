@@ -153,9 +153,9 @@ def test_sources_and_licences_of_words_and_pairs() -> None:
     assert cells_of(card, "demo") == ["demo", "pairs.csv", NOT_STATED, "CC0", "Hindi 1,052, English 3", "ab12"]
     assert cells_of(card, "mine")[2].startswith("written for this project, Apache-2.0")
     assert "- demo, identical: 2\n- demo, newline: 1\n" in card
-    assert "- Word sets and categories: resources/stimuli/hi. Source and licence: written for this project" in card
+    assert "- Word sets and categories: resources/stimuli/hi. Source and license: written for this project" in card
     assert "  - resources/stimuli/hi/arts.yaml, SHA-256 cd34\n" in card
-    assert f"- Sentences of SEAT: mine/seat.yaml. Source and licence: {NOT_STATED}.\n" in card
+    assert f"- Sentences of SEAT: mine/seat.yaml. Source and license: {NOT_STATED}.\n" in card
     assert "secret" not in card
 
 
@@ -177,8 +177,8 @@ def test_names_make_no_markup_in_cards() -> None:
 
 # ---- the end of a run
 
-METHOD = {"models": ["a", "b"], "n_computed": 144, "n_not_computed": 0, "n_significant_holm": 3}
-PAIRS = {"n_computed": 60, "n_not_computed": 0, "n_significant_holm": 1, "left_out": [], "overall": []}
+METHOD = {"models": ["a", "b"], "n_computed": 144, "n_not_computed": 0, "n_significant_holm": 3, "n_found": 2}
+PAIRS = {"n_computed": 60, "n_not_computed": 0, "n_found": 1, "left_out": [], "overall": []}
 SUMMARY: dict[str, Any] = {
     "missing": [],
     "coverage": {"n_without_contexts": 0, "n_stimuli": 100},
@@ -198,7 +198,7 @@ def test_much_that_is_left_out_is_told_before_the_three_lines_with_the_file_to_r
     summary["methods"]["pairs"] = {**PAIRS, "overall": [row, most, {**most, "language": "hi"}]}
     *warnings, results, left_out, page = last_words(summary, Path("p.html"))
     assert warnings == [
-        "Warning: 21 of 100 stimuli lack contexts: the page's section on texts.",
+        "Warning: 21 of 100 stimuli lack contexts. See the page's section on texts.",
         "Warning: 1,200 of 1,200 pairs of mine in Bangla have no score by xlmr:"
         " results/likelihoods/bias_percentages.csv.",
         "Warning: 1,200 of 1,200 pairs of mine in Hindi have no score by xlmr:"
