@@ -136,6 +136,6 @@ def test_hidden_texts_are_not_beside_the_page_either(study: Study) -> None:
     assert all(path.exists() for path in texts)
     study.configure({"report": {"texts": "hidden"}})
     study.run("figures")
-    assert "Sentences of the corpus are left out of this page" in page_of(study)
+    assert "This page leaves out sentences of the corpus" in page_of(study)
     assert not any(path.exists() for path in texts)
     assert (data / "suffixes.tsv").exists()
