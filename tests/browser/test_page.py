@@ -129,7 +129,7 @@ def test_one_view_is_shown_and_marked(open_page: OpenPage, page_file: Path) -> N
     expect(shown).to_have_id("category-C10")
     expect(page.locator("main")).to_be_focused()
     paper = "getComputedStyle(document.body).backgroundColor"
-    for label, is_dark in (("Colours: light", False), ("Colours: dark", True), ("Colours: system", False)):
+    for label, is_dark in (("Colors: light", False), ("Colors: dark", True), ("Colors: system", False)):
         page.locator(".colours").click()
         expect(page.locator(".colours")).to_have_text(label)
         assert (contrast(page.evaluate(paper), "rgb(0, 0, 0)") < 3) == is_dark
