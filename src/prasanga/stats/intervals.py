@@ -230,6 +230,16 @@ def crossed_mean_interval(values: FloatArray) -> Interval:
     return Interval(mean - reach, mean + reach, "jackknife")
 
 
+def mean_interval(values: FloatArray) -> tuple[float, float] | None:
+    """Return the 95% interval of the mean of (n,) independent values by Student's t; None of a single value."""
+    from scipy.special import stdtrit  # here, because it takes longer to import than the rest of the package
+
+    if values.size < 2:
+        return None
+    reach = float(stdtrit(values.size - 1, (1 + _LEVEL) / 2) * values.std(ddof=1) / np.sqrt(values.size))
+    return float(values.mean()) - reach, float(values.mean()) + reach
+
+
 def jackknife_variance(without: FloatArray, kept: npt.NDArray[np.bool_] | bool = True) -> FloatArray:
     """Return (...) the jackknife's variance of an estimate from (..., n) estimates without each unit.
 

@@ -27,6 +27,7 @@ from prasanga.report.figures import COUNTS, MODELS, MUTED, PAPER, canvas
 from prasanga.report.figures.canvas import SIZES, NothingToDrawError, Width, few_ticks, handle, widen
 from prasanga.report.grid import groups_of, is_number, name_of_type, natural_order, sort_types
 from prasanga.report.sheet import plural, two
+from prasanga.stats.intervals import mean_interval
 
 _QUANTITIES = {"prior": MODELS[0], "corrected": MODELS[1]}
 _POLARITIES = ("positive", "negative")
@@ -285,7 +286,7 @@ def _plot_dots(parts: list[pl.DataFrame], names: list[str], width: Width) -> Fig
         labels: list[str] = []
         for name in (name for name in names if name in part.filter(~pl.col("random_twin"))["line"]):
             own, twin = (part.filter(line=name, random_twin=each)["difference"].to_numpy() for each in (False, True))
-            ends = stats.t.interval(0.95, own.size - 1, own.mean(), stats.sem(own)) if own.size > 1 else (None, None)
+            ends = mean_interval(own) or (None, None)
             series = zip(looks, (own, twin, np.array([own.mean()])), (-0.2, 0.3, 0.05), strict=True)
             points += [{"series": each, "x": x, "y": len(labels) + aside} for each, xs, aside in series for x in xs]
             points[-1] |= dict(zip(("low", "high"), ends, strict=True))
