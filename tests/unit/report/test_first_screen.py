@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -249,6 +250,8 @@ def test_traits_nothing_and_an_unfinished_study_have_screens_of_their_own(table:
     assert "Finish the study: prasanga run" in text
     lost = {"lost": losses("a: no vector; not computed: too few")}
     assert screen_of(Results(ceat=table(("C4", "m", "9", "fixed", None, lost)))).title == "No effect could be computed."
+    infinite = screen_of(Results(ceat=table(("C4", "m", "9", "fixed", math.inf, {"p_association_holm": math.nan}))))
+    assert (infinite.title, infinite.list_effects()) == ("No effect could be computed.", None)
 
 
 def test_lost_words_are_named_with_what_went_with_them(table: Table) -> None:
