@@ -270,3 +270,17 @@ def test_what_is_said_of_tests_templates_and_slopes_is_in_their_tables() -> None
     )
     assert f"covers {few[0]}% with 4 templates and {few[1]}% with 8" in page
     assert f"words and templates covers {many[0]}% and {many[1]}%" in page
+
+
+def test_what_the_first_study_shows_of_the_demo_is_in_its_summary() -> None:
+    page = read("docs/first_study.md")
+    seat = json.loads(read("docs/examples/demo.json"))["methods"]["seat"]
+    known = {row["category"]: row for row in seat["estimates"]}
+    shown = re.findall(r"^(C\d) .*?  +([+-][\d.]+) +(\S+) to (\S+) +(< )?(\.\d+) +(yes|no)$", page, re.MULTILINE)
+    assert [row[0] for row in shown] == sorted(known, key=lambda name: -abs(known[name]["effect_size"]))
+    for category, effect, low, high, below, p, _ in shown:
+        row = known[category]
+        assert (effect, low, high) == tuple(f"{row[name]:+.2f}" for name in ("effect_size", "ci_low", "ci_high"))
+        p_value = row["p_association_holm"]
+        assert p_value < 0.001 if below else float(p) == pytest.approx(p_value, abs=6e-4)
+    assert [row[-1] for row in shown].count("yes") == seat["n_found"]

@@ -45,8 +45,9 @@ def render_page(*, config: Mapping[str, Any], results: Results, made_from: Mappi
     config, results = without_places(config, results)
     if section.hides_texts(config):
         results = results.replace(measured_sentences=pl.DataFrame())
+    named = f"{config['title']}: {grid.name_of_language(config['language'])}"
     return section.page_to_html(
-        config["title"],
+        named if config.get("is_part") else config["title"],
         page_views(config=config, results=results, made_from=made_from),
         language=section.language_of(config),
         scripts={str(config["language"]), *results["pair_scores"]["language"]},
