@@ -67,7 +67,7 @@ def test_what_a_finding_was_not_compared_with_is_told(table: Table) -> None:
     assert "not compared" not in other_method("SEAT", rows)
     twins = dict.fromkeys(("p_twins", "twin_difference", "twin_difference_low", "twin_difference_high"))
     alone = table(("C1", "m", "9", "fixed", 0.9, {**found, **twins}))
-    assert "+0.40 to +1.40; not compared with random-weight copies): flowers" in other_method("WEAT", alone)
+    assert "+1.40; not compared with random-weight copies): m associates flowers" in other_method("WEAT", alone)
     few = rows.with_columns(ci_templates_low=pl.lit(None, pl.Float64))
     assert "+0.40 to +1.40, for these templates only; difference from" in other_method("SEAT", few)
     of_paper = rows.with_columns(as_published=True)
