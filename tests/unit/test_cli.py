@@ -247,7 +247,7 @@ def test_one_line_writes_the_study_that_it_runs(here: Path, monkeypatch: pytest.
     assert (config["models"]["name"]["path"], config["categories"]) == ("owner/name", config["seat"]["categories"])
     assert config["samples"]["contexts_per_stimulus"] == 50
     assert (config["corpus"]["root"], config["corpus"]["texts"][0]["files"]) == (str(here), "texts")
-    assert config["pairs"]["sets"]["pairs"]["path"] == str(here / "pairs.csv")
+    assert config["pairs"]["sets"]["pairs"].items() >= {"path": str(here / "pairs.csv"), "languages": ["bn"]}.items()
 
 
 def test_the_same_line_goes_on_and_another_does_not_write_over_a_study(

@@ -112,6 +112,8 @@ def test_where_nothing_was_found_the_screen_says_what_could_have_been(table: Tab
     )
     assert "Not passed: SEAT: C1 +0.30. Draw no conclusions about people there." in said["How sure is it?"]
     assert "prasanga config 'categories.<name>.targets'" in said["What next?"]
+    opposite = answers(screen_of(Results(ceat=table(("C1", "m", "9", "fixed", -1.5, FOUND)))))
+    assert "Not passed: CEAT: C1 \N{MINUS SIGN}1.50." in opposite["How sure is it?"]
 
 
 def test_a_figure_has_a_line_per_category_and_a_column_per_method_language_and_model(table: Table) -> None:
@@ -119,6 +121,7 @@ def test_a_figure_has_a_line_per_category_and_a_column_per_method_language_and_m
     ceat = table(*((name, model, "9", "fixed", effect, FOUND) for name, effect in effects for model in "abcde"))
     forests = screen_of(Results(ceat=ceat)).draw_effects()
     assert [forest.heads for forest in forests] == [["a", "b", "c"], ["d", "e"]]
+    assert forests[0].groups[0][1][0][1][0].copies == pytest.approx((-0.09, 0.31))
     drawn = [(group, [line.label for line, _ in lines]) for group, lines in forests[0].groups]
     assert drawn == [
         ("Sanity checks: associations that nobody disputes", ["Flowers with pleasant, insects with unpleasant"]),
@@ -211,6 +214,7 @@ def test_types_of_few_pairs_are_not_ranked() -> None:
     assert [text for _, text in forest.ticks] == ["40", "50", "60"]
     shown = text_of(str(fill_first_screen(screen, "s", []).widget))
     assert "Bias types with too few pairs to rank: 2 (at most 8 pairs each)." in shown
+    assert "· tests: 4 ·" in shown
     assert "Religion demo en m 37.5" in shown.partition("All bias percentages")[2]
     assert screen_of(pairs_of(("age", 1.0, 12))).title == "Too few sentence pairs for a finding: 12."
     nothing = Results(bias_percentages=bias_percentage(planted_scores("m", "en", 0.5, left_out=range(30))))
@@ -236,6 +240,9 @@ def test_a_percentage_that_copies_or_few_pairs_show_is_not_found(found: bool, n:
     wanted = "In English, m scores the stereotype higher in 91.7% of sentence pairs, with both labels weighted alike ("
     assert screen.title.startswith(wanted) == found
     assert [point.is_found for _, (point,) in screen.draw_percentages()[0].groups[0][1]] == [found] * (1 + (n > 20))
+    labels = beside_twins(n, 11 / 12, *shares)["bias_percentages"].with_columns(p_label_holm=pl.lit(0.02))
+    number = screen_of(Results(bias_percentages=labels)).number[0]
+    assert ("p (Holm) .020, tests in English: 2" in number) == found  # of a finding, p is of the labels
 
 
 def test_traits_nothing_and_an_unfinished_study_have_screens_of_their_own(table: Table) -> None:
