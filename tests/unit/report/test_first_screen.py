@@ -196,8 +196,10 @@ def test_the_screen_claims_no_more_than_was_measured(table: Table) -> None:
     assert "prasanga measure" not in said["What next?"]
     known = describe_categories(CATEGORIES)
     for is_check in (True, False):
-        part = Part("bn", Results(ceat=table(rows[1])), {"C1": {**known["C1"], "sanity_check": is_check}})
-        assert ("No sanity check was measured" in answers(Screen([part]))["How sure is it?"]) == is_check
+        seat = Results(seat=table(rows[1]).filter(segment_length="mean").drop("segment_length"))
+        said = answers(Screen([Part("bn", seat, {"C1": {**known["C1"], "sanity_check": is_check}})]))
+        assert ("No sanity check was measured" in said["How sure is it?"]) == is_check
+        assert ("seat: {categories: [C1, C2, C4]}" in said["What next?"]) == is_check
 
 
 def test_types_of_few_pairs_are_not_ranked() -> None:
